@@ -117,7 +117,9 @@ impl Round<'_> {
         let content = match subject.kind {
             Kind::Feed(_) => match judge.judge(subject.name, content, crawlpike_files::now()) {
                 Some(Verdict::Good { file, prefixes, unreadable, special, change }) => {
-                    self.check_judged(subject)?;
+                    if let Some(why) = self.why_unjudged(subject) {
+                        return Err(Setback::Own(why));
+                    }
                     kept = Kept { prefixes: Some(prefixes), unreadable, special, change, ..kept };
                     file.as_source()
                 }
@@ -199,14 +201,10 @@ impl Round<'_> {
         file.is_ok_and(|file| Subscriptions::check_policy(policy, subject.url, &file).is_ok())
     }
 
-    /// An error if a good version of a feed could not be read, so that nothing has judged a new one.
-    fn check_judged(&self, feed: &Subject<'_>) -> Result<(), Setback> {
-        match self.versions.why_unjudged(feed.source) {
-            Some(why) => Err(Setback::Own(format!(
-                "{why}; until it can be read, or is removed, no new version of the feed is accepted"
-            ))),
-            None => Ok(()),
-        }
+    /// The reason why nothing can judge a new version of a feed: a good version of it cannot be read.
+    pub(super) fn why_unjudged(&self, feed: &Subject<'_>) -> Option<String> {
+        let why = self.versions.why_unjudged(feed.source)?;
+        Some(format!("{why}; until it can be read, or is removed, no new version of the feed is accepted"))
     }
 
     /// Writes the file of a subject; returns true if its content changed.

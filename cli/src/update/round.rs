@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crawlpike_core::{Judge, Source, Subscriptions};
+use crawlpike_core::{Files, Judge, Source, Subscriptions};
 use crawlpike_files::{FilesBeside, PagedFile, Recording};
 
 use crate::http::{Client, Condition, Query, SizeLimit, Trouble};
@@ -93,7 +93,7 @@ impl Round<'_> {
                 Plan::Leave { why, due, due_by_itself } => {
                     settled.all_current &= why.is_current();
                     settled.next = settled.next.min(due_by_itself);
-                    if !self.is_watch {
+                    if !self.is_watch || matches!(why, Outcome::Failed(_)) {
                         reporter.report(&Report {
                             subject,
                             outcome: why,
@@ -165,6 +165,14 @@ impl Round<'_> {
             };
             let due_by_itself = due_by_itself(feed, entry, is_lost(entry));
             return Plan::Leave { why, due: entry.due, due_by_itself };
+        }
+        // A publisher is not asked for what nothing can judge.
+        if let Kind::Feed(_) = feed.kind {
+            let _ = (self.versions.last_good_feed(feed.source), self.versions.earlier_good_feed(feed.source));
+        }
+        if let Some(why) = self.why_unjudged(feed) {
+            let an_hour_later = now.saturating_add(HOUR);
+            return Plan::Leave { why: Outcome::Failed(why), due: now, due_by_itself: an_hour_later };
         }
         let condition = copy.filter(|_| !self.accepts(feed.name)).map(|copy| Condition {
             url: copy.url.clone(),

@@ -4,7 +4,7 @@ use super::color::Color;
 use super::value::{
     FILTERS, Length, MATH, SHAPES, TRANSFORMS, are_all, are_lengths, arguments, clips_all, has_room,
     is_blurred, is_edge, is_number, is_of_all, is_one_of, is_shifted_away, is_zero, lengths, moves_away,
-    top_and_left, words,
+    sides, words,
 };
 
 /// The part of an element that people see.
@@ -38,7 +38,8 @@ macro_rules! properties {
 properties! {
     DISPLAY VISIBILITY OPACITY FILTER FONT POSITION LEFT RIGHT TOP BOTTOM MARGIN_LEFT MARGIN_TOP INDENT CLIP CLIP_PATH WIDTH
     HEIGHT MOST_WIDTH MOST_HEIGHT OVERFLOW TRANSFORM TRANSLATE SCALE ROTATE ZOOM CONTENT TEXT_BACKGROUND ANIMATION BLOCK
-    PARTS ROOM FLOAT SHADOW RELATIVE SPACING IMAGE PUSHED NOWRAP OUTSIDE PLACED PADDED GROWS AS_AROUND
+    PARTS ROOM FLOAT SHADOW RELATIVE SPACING IMAGE PUSHED NOWRAP OUTSIDE PLACED PADDED
+    PADDED_OUTSIDE GROWS AS_AROUND FIXED BELOW
 }
 
 /// The keywords of properties that take a length.
@@ -73,6 +74,7 @@ const OF_SIGHT: u64 = DISPLAY
     | FILTER
     | POSITION
     | SIDES
+    | BELOW
     | MARGIN
     | INDENT
     | CLIP
@@ -126,14 +128,22 @@ impl Changes {
     }
 }
 
+/// A color that letters are filled with.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Fill {
+    /// That which `color` says.
+    AsColor,
+    Own(Color),
+}
+
 /// Declarations about one element: of each property whether it is declared, and whether its value is one that hides.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Look {
     declared: u64,
     hiding: u64,
     pub(crate) color: Option<Color>,
-    /// The color that letters have whatever `color` says.
-    fill: Option<Color>,
+    /// The color that letters are filled with.
+    fill: Option<Fill>,
     pub(crate) background: Option<Color>,
 }
 
@@ -153,7 +163,8 @@ impl Look {
 
     /// The same without properties that say nothing unless others of the same block do.
     pub(super) fn settled(self) -> Self {
-        const OTHERS: u64 = ROOM | FLOAT | SHADOW | RELATIVE | NOWRAP | PADDED | GROWS;
+        const OTHERS: u64 =
+            ROOM | FLOAT | SHADOW | RELATIVE | NOWRAP | PADDED | PADDED_OUTSIDE | GROWS | FIXED;
         let is_alone = self.declared & !OTHERS == 0 && self.letters().or(self.background).is_none();
         if is_alone { Self::default() } else { self }
     }
@@ -196,22 +207,25 @@ impl Look {
             b"position" if is_one_of(value, &["absolute", "fixed", "relative", "static", "sticky"], &[]) => {
                 self.declare(POSITION, is(&["absolute", "fixed"]));
                 self.declare(RELATIVE, is(&["relative"]));
+                self.declare(FIXED, is(&["fixed"]));
             }
-            b"left" | b"inset-inline-start" => {
-                self.length(LEFT, value, (AUTO, 1), Length::is_far);
-                self.length(PLACED, value, (AUTO, 1), Length::is_share);
-            }
+            b"left" | b"inset-inline-start" => self.left(value),
             b"right" | b"inset-inline-end" => self.length(RIGHT, value, (AUTO, 1), Length::is_far),
-            // A page goes on below.
-            b"top" | b"inset-block-start" => self.length(TOP, value, (AUTO, 1), Length::is_far_before),
+            b"top" | b"inset-block-start" => self.top(value),
             b"bottom" | b"inset-block-end" => self.length(BOTTOM, value, (AUTO, 1), Length::is_far),
-            b"inset" => self.length(SIDES, value, (AUTO, 4), Length::is_far_before),
+            b"inset" if are_lengths(value, (AUTO, 4)) => {
+                let [top, right, bottom, left] = sides(value);
+                self.top(top);
+                self.length(RIGHT, right, (AUTO, 1), Length::is_far);
+                self.length(BOTTOM, bottom, (AUTO, 1), Length::is_far);
+                self.left(left);
+            }
             b"inset-inline" => self.length(LEFT | RIGHT, value, (AUTO, 2), Length::is_far),
             b"margin-left" | b"margin-inline-start" => self.margin_left(value),
             b"margin-inline" => self.margin_left(value.split(' ').next().unwrap_or_default()),
             b"margin-top" | b"margin-block-start" => self.margin_top(value),
             b"margin" if are_lengths(value, (AUTO, 4)) => {
-                let [top, left] = top_and_left(value);
+                let [top, _, _, left] = sides(value);
                 self.margin_top(top);
                 self.margin_left(left);
             }
@@ -245,11 +259,9 @@ impl Look {
             }
             b"padding" => {
                 self.declare(ROOM, has_room(value));
-                self.declare(PADDED, lengths(value).any(Length::is_wide));
+                self.padding_left(sides(value)[3]);
             }
-            b"padding-left" | b"padding-inline" | b"padding-inline-start" => {
-                self.declare(PADDED, lengths(value).any(Length::is_wide));
-            }
+            b"padding-left" | b"padding-inline" | b"padding-inline-start" => self.padding_left(value),
             b"flex" | b"flex-grow" | b"-webkit-flex" => {
                 let grows = |length: Length<'_>| length.unit.is_empty() && length.number > 0.0;
                 self.declare(GROWS, is(&["auto"]) || lengths(value).next().is_some_and(grows));
@@ -266,7 +278,8 @@ impl Look {
             }
             b"rotate" => self.declare(ROTATE, value.split_once(' ').is_some_and(|(_, turn)| is_edge(turn))),
             b"color" if !is(AS_COLOR) => self.color = Color::of(value).or(self.color),
-            b"-webkit-text-fill-color" if !is(AS_COLOR) => self.fill = Color::of(value).or(self.fill),
+            b"-webkit-text-fill-color" if is(AS_COLOR) => self.fill = Some(Fill::AsColor),
+            b"-webkit-text-fill-color" => self.fill = Color::of(value).map(Fill::Own).or(self.fill),
             b"background" | b"background-color" => {
                 self.background = Some(Color::of_background(value));
                 if name == "background" {
@@ -310,6 +323,23 @@ impl Look {
             None if are_lengths(value, known) => self.declare(properties, lengths(value).any(hides)),
             None => {}
         }
+    }
+
+    fn left(&mut self, value: &str) {
+        self.length(LEFT, value, (AUTO, 1), Length::is_far);
+        self.length(PLACED, value, (AUTO, 1), Length::is_share);
+    }
+
+    /// A page goes on below, unless what is there is fixed on the screen.
+    fn top(&mut self, value: &str) {
+        self.length(TOP, value, (AUTO, 1), Length::is_far_before);
+        self.length(BELOW, value, (AUTO, 1), Length::is_far);
+    }
+
+    fn padding_left(&mut self, value: &str) {
+        let left = lengths(value).next();
+        self.declare(PADDED, left.is_some_and(Length::is_wide));
+        self.declare(PADDED_OUTSIDE, left.is_some_and(Length::is_as_wide_as_outside));
     }
 
     fn margin_left(&mut self, value: &str) {
@@ -425,7 +455,8 @@ impl Look {
         if self.hides(DISPLAY | CONTENT | VISIBILITY) || self.hides(OPACITY | FILTER) && !is_animated {
             return Sight::Hidden;
         }
-        let is_off_page = self.hides(POSITION | RELATIVE) && self.hides(SIDES);
+        let is_off_page =
+            self.hides(POSITION | RELATIVE) && self.hides(SIDES) || self.hides(FIXED) && self.hides(BELOW);
         // In one direction, an item of a flex box grows.
         let is_item = self.hides(GROWS) && matches!(self.hiding & SIZES, WIDTH | HEIGHT);
         let has_room = self.hides(ROOM) || is_item;
@@ -438,8 +469,8 @@ impl Look {
         }
         let is_moved = self.hides(MOVES) && !is_animated;
         // From the middle of the page, or in a row of floats, half a page back is still on the page.
-        let is_back = self.hides(OUTSIDE) || !self.hides(PLACED | FLOAT);
-        let is_beside = self.hides(MARGIN_TOP) || self.hides(MARGIN_LEFT) && is_back && !self.hides(PADDED);
+        let others = if self.hides(OUTSIDE) { PADDED_OUTSIDE } else { PLACED | FLOAT | PADDED };
+        let is_beside = self.hides(MARGIN_TOP) || self.hides(MARGIN_LEFT) && !self.hides(others);
         if self.hides(INDENT | SPACING) || is_beside || is_moved { Sight::Hidden } else { Sight::Shown }
     }
 
@@ -481,7 +512,10 @@ impl Look {
 
     /// The color of letters, if it is not that around.
     pub(crate) fn letters(&self) -> Option<Color> {
-        self.fill.or(self.color)
+        match self.fill {
+            Some(Fill::Own(color)) => Some(color),
+            Some(Fill::AsColor) | None => self.color,
+        }
     }
 
     /// The size of letters, if it is not that around.

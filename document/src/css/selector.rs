@@ -140,10 +140,11 @@ impl Selector {
                     let (written, others) = name(after);
                     let name = Name::of(*byte, &written);
                     rest = others;
-                    if is_known(name) || last.is_none() {
-                        selector.add(name, if *byte == b'.' { LastName::CLASS } else { LastName::ID });
-                    } else if is_state(&written, name) {
+                    let is_known = is_known(name);
+                    if !is_known && is_state(&written, name) {
                         selector.is_conditional = true;
+                    } else if is_known || last.is_none() {
+                        selector.add(name, if *byte == b'.' { LastName::CLASS } else { LastName::ID });
                     } else {
                         return None;
                     }
@@ -197,7 +198,7 @@ impl Selector {
                 }
             }
         }
-        (selector.has_none() == is_any && selector.names().all(is_known)).then_some(selector)
+        ((is_any || !selector.has_none()) && selector.names().all(is_known)).then_some(selector)
     }
 
     fn has_none(&self) -> bool {
@@ -264,23 +265,33 @@ fn after_hiding(list: &[u8], from: usize) -> usize {
 /// The selectors of a rule in another one, each with one of those around; none if they have more bytes than that.
 pub(super) fn joined(around: &[u8], inside: &[u8], most: usize) -> Option<Vec<u8>> {
     let mut all = Vec::new();
-    for inside in Selectors::of(inside) {
-        for around in Selectors::of(around) {
-            let parts: Vec<_> = inside.trim_ascii().split(|byte| *byte == b'&').collect();
-            let length = inside.len() + parts.len().saturating_mul(around.len() + 1);
+    for inside in Selectors::of(inside).map(<[u8]>::trim_ascii) {
+        for around in Selectors::of(around).map(<[u8]>::trim_ascii) {
+            let places = memchr::memchr_iter(b'&', inside).count();
+            let length = inside.len() + (places + 1).saturating_mul(around.len() + 1);
             if length > most.saturating_sub(all.len()) {
                 return None;
             }
-            if let [inside] = *parts {
+            if places == 0 {
                 all.extend([around, inside].join(&b' '));
-            } else {
-                all.extend(parts.join(around.trim_ascii()));
+            } else if is_joined_by_text(around, inside) {
+                all.extend(inside.split(|byte| *byte == b'&').collect::<Vec<_>>().join(around));
             }
             all.push(b',');
         }
     }
     all.pop();
     Some(all)
+}
+
+/// Returns true if a selector in another one is that of its text with the other one for each `&`: it has no name of an element
+/// right beside one.
+fn is_joined_by_text(around: &[u8], inside: &[u8]) -> bool {
+    let is_of_name = |byte: Option<&u8>| byte.is_some_and(|byte| is_plain(*byte) || !byte.is_ascii());
+    let parts = || inside.split(|byte| *byte == b'&');
+    let is_before_name = parts().skip(1).any(|after| is_of_name(after.first()));
+    let is_behind_name = parts().rev().skip(1).any(|before| is_of_name(before.last()));
+    !(is_before_name || is_behind_name && is_of_name(around.first()) || inside.contains(&b'\\'))
 }
 
 /// Returns true if a selector with this end is about what is beside the text of elements: the name at its end is that of a

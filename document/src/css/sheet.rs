@@ -1,5 +1,6 @@
 //! The page's own style sheets: the rules that hide elements by their names, and the names that other rules show.
 
+use std::borrow::Cow;
 use std::cmp::Reverse;
 use std::collections::HashMap;
 
@@ -238,19 +239,24 @@ impl Sheet {
                 continue;
             }
             let block = rest.block();
-            if inside.depth > MOST_NESTED {
-                self.is_cut = true;
-            } else if prelude.starts_with(b"@") {
-                let scope = self.inside(std::str::from_utf8(prelude).unwrap_or_default(), inside);
-                if let Some(scope) = scope {
-                    self.rule(selectors, block, scope, page);
-                }
-            } else if let Some(both) = joined(selectors, prelude, page.nested_left) {
-                page.nested_left -= both.len();
-                self.rule(&both, block, inside, page);
-            } else {
+            let is_at_rule = prelude.starts_with(b"@");
+            let both = match is_at_rule {
+                true => Some(Cow::Borrowed(selectors)),
+                false => joined(selectors, prelude, page.nested_left).map(Cow::Owned),
+            };
+            let left = both.as_ref().and_then(|both| page.nested_left.checked_sub(both.len() + 1));
+            let Some((both, left)) = both.zip(left).filter(|_| inside.depth <= MOST_NESTED) else {
                 page.nested_left = 0;
                 self.is_cut = true;
+                return;
+            };
+            page.nested_left = left;
+            let scope = match is_at_rule {
+                true => self.inside(std::str::from_utf8(prelude).unwrap_or_default(), inside),
+                false => Some(inside),
+            };
+            if let Some(scope) = scope {
+                self.rule(&both, block, scope, page);
             }
         }
     }

@@ -127,6 +127,11 @@ impl<'v> Length<'v> {
         self.widths() >= 1.0
     }
 
+    /// Returns true if it makes up for a margin that is outside of the page.
+    pub(super) fn is_as_wide_as_outside(self) -> bool {
+        self.widths() >= 4.0
+    }
+
     /// Returns true if it is a share of the width of what is around.
     pub(super) fn is_share(self) -> bool {
         self.unit == "%" && self.number > 0.0
@@ -306,12 +311,13 @@ pub(super) fn parts(value: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// The values of a property of four sides for the top and for the left.
-pub(super) fn top_and_left(value: &str) -> [&str; 2] {
+/// The values of a property of four sides: for the top, the right, the bottom and the left.
+pub(super) fn sides(value: &str) -> [&str; 4] {
     let mut sides = parts(value);
     let top = sides.next().unwrap_or_default();
     let right = sides.next().unwrap_or(top);
-    [top, sides.nth(1).unwrap_or(right)]
+    let bottom = sides.next().unwrap_or(top);
+    [top, right, bottom, sides.next().unwrap_or(right)]
 }
 
 /// Returns true if lengths to the right, down and to the front move something off the page. A page goes on below.
