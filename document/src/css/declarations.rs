@@ -1,5 +1,6 @@
 //! Declarations: names, values and `!important`, with escapes and comments read as browsers read them.
 
+use super::changes::Changes;
 use super::look::Look;
 
 /// The declarations of one block.
@@ -56,8 +57,13 @@ impl Style {
 
     /// The result of all declarations.
     pub(crate) fn look(&self) -> Look {
-        let mut look = self.usual;
-        look.add(&self.important);
+        self.look_with(Changes::default())
+    }
+
+    /// The same where rules that count at times may declare other values.
+    pub(crate) fn look_with(&self, changes: Changes) -> Look {
+        let mut look = self.usual.with_shown(changes.usual.with(changes.important));
+        look.add(&self.important.with_shown(changes.important));
         look.with_image()
     }
 }

@@ -1,5 +1,6 @@
 //! The effect of declarations on an element's text.
 
+use super::changes::Properties;
 use super::color::Color;
 use super::value::{
     FILTERS, Length, MATH, SHAPES, TRANSFORMS, are_all, are_lengths, arguments, clips_all, has_room,
@@ -42,6 +43,9 @@ properties! {
     PADDED_OUTSIDE GROWS AS_AROUND FIXED BELOW
 }
 
+/// The properties of the size of letters.
+pub(super) const OF_LETTERS: u64 = FONT | AS_AROUND;
+
 /// The keywords of properties that take a length.
 const AUTO: &[&str] = &["auto"];
 const SIZED: &[&str] = &[
@@ -68,7 +72,7 @@ const MARGIN: u64 = MARGIN_LEFT | MARGIN_TOP | OUTSIDE;
 const MOVES: u64 = TRANSFORM | TRANSLATE | SCALE | ROTATE | ZOOM;
 
 /// The properties that hide an element, by themselves or with others.
-const OF_SIGHT: u64 = DISPLAY
+pub(super) const OF_SIGHT: u64 = DISPLAY
     | VISIBILITY
     | OPACITY
     | FILTER
@@ -84,49 +88,6 @@ const OF_SIGHT: u64 = DISPLAY
     | CONTENT
     | SPACING
     | PUSHED;
-
-/// The properties that declarations change so that text may be seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Changes {
-    color: bool,
-    background: bool,
-    shown: u64,
-}
-
-impl Changes {
-    /// Those that are not among others.
-    pub(crate) fn without(self, other: Self) -> Self {
-        Self {
-            color: self.color && !other.color,
-            background: self.background && !other.background,
-            shown: self.shown & !other.shown,
-        }
-    }
-
-    /// Those that show an element, whatever its text looks like.
-    pub(super) fn of_sight(self) -> Self {
-        Self { shown: self.shown & OF_SIGHT, ..Self::default() }
-    }
-
-    /// Those of colors.
-    pub(super) fn of_color(self) -> Self {
-        Self { shown: 0, ..self }
-    }
-
-    /// Those of text.
-    pub(super) fn of_text(self) -> Self {
-        Self { shown: self.shown & (FONT | AS_AROUND), ..self }
-    }
-
-    /// The properties of both.
-    pub(super) fn with(self, other: Self) -> Self {
-        Self {
-            color: self.color || other.color,
-            background: self.background || other.background,
-            shown: self.shown | other.shown,
-        }
-    }
-}
 
 /// A color that letters are filled with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -475,32 +436,32 @@ impl Look {
     }
 
     /// The properties that are declared.
-    pub(crate) fn declared(&self) -> Changes {
+    pub(super) fn declared(&self) -> Properties {
         let has_background = self.background.is_some() || self.declared & IMAGE != 0;
-        Changes { color: self.letters().is_some(), background: has_background, shown: self.declared }
+        Properties { color: self.letters().is_some(), background: has_background, others: self.declared }
     }
 
     /// Those whose declarations may show text.
-    pub(super) fn changes(&self) -> Changes {
+    pub(super) fn shown(&self) -> Properties {
         let font = if self.hides(AS_AROUND) { AS_AROUND } else { self.declared & !self.hiding & FONT };
-        Changes { shown: self.declared & !self.hiding & OF_SIGHT | font, ..self.declared() }
+        Properties { others: self.declared & !self.hiding & OF_SIGHT | font, ..self.declared() }
     }
 
     /// The same where others may be declared by rules that count at times.
-    pub(crate) fn with_changes(mut self, changes: Changes) -> Self {
-        if changes.color {
+    pub(super) fn with_shown(mut self, shown: Properties) -> Self {
+        if shown.color {
             self.color = Some(Color::Unknown);
             self.fill = None;
         }
-        if changes.background {
+        if shown.background {
             self.background = Some(Color::Unknown);
         }
-        if changes.shown & AS_AROUND != 0 && self.hides(FONT) {
+        if shown.others & AS_AROUND != 0 && self.hides(FONT) {
             self.hiding = self.hiding & !FONT | AS_AROUND;
         }
-        let shown = changes.shown & !AS_AROUND;
-        self.hiding &= !(shown | if shown & FONT == 0 { 0 } else { AS_AROUND });
-        self.declared |= shown & FONT;
+        let others = shown.others & !AS_AROUND;
+        self.hiding &= !(others | if others & FONT == 0 { 0 } else { AS_AROUND });
+        self.declared |= others & FONT;
         self
     }
 

@@ -306,7 +306,7 @@ fn has_one_element(text: &[u8]) -> bool {
     let names = text.strip_prefix(b"(").unwrap_or_default();
     let is_of_name = |byte: &u8| is_plain(*byte) || matches!(byte, b'.' | b'#');
     let length = names.iter().take_while(|byte| is_of_name(byte)).count();
-    names.get(length) == Some(&b')')
+    length > 0 && names.get(length) == Some(&b')')
 }
 
 /// Returns true if a name is that of a state.

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 
 use foldhash::fast::FixedState;
 
+use super::changes::Changes;
 use super::declarations::Style;
-use super::look::Changes;
 use super::rest::{Block, Rest, without_marks};
 use super::selector::{Name, Selector, Selectors, joined};
 use crate::hash::seeded;
@@ -279,7 +279,7 @@ impl Sheet {
         if style.is_empty() {
             return;
         }
-        let changes = style.usual.changes().with(style.important.changes());
+        let changes = Changes::of(&style);
         for selector in selectors {
             let is_sure = scope.is_always && !selector.is_conditional;
             let last = selector.names().next_back();

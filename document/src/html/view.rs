@@ -435,10 +435,9 @@ impl Marks<'_, '_> {
         {
             let own = self.own_styles.get_at((), own.as_bytes(), || Style::of(own));
             style.add(&own);
-            // No rule without `!important` changes the declarations of the element itself.
-            changes = changes.without(own.look().declared());
+            changes = changes.beside(&own);
         }
-        self.with_attributes(node, style.look().with_changes(changes))
+        self.with_attributes(node, style.look_with(changes))
     }
 
     /// The look with what attributes say about it in old pages.
