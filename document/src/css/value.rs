@@ -11,7 +11,7 @@ impl<'v> Length<'v> {
     /// The number at the start of a word, or the result of a function, if it is clear without knowing what the units are.
     pub(super) fn of(word: &'v str) -> Option<Self> {
         match word.strip_suffix(')').and_then(|call| call.split_once('(')) {
-            Some(("calc", factors)) => Self::of_product(factors),
+            Some(("calc", sum)) => Self::of_sum(sum),
             Some((function, lengths)) => Self::of_one(function, lengths),
             None => Self::of_number(word),
         }
@@ -20,6 +20,22 @@ impl<'v> Length<'v> {
     /// The length that a value is, if it is one, in a unit that browsers know: nearly all values.
     pub(super) fn alone(value: &'v str) -> Option<Self> {
         Self::of_number(value).filter(|length| length.is_valid())
+    }
+
+    /// A sum of lengths in one unit.
+    fn of_sum(sum: &'v str) -> Option<Self> {
+        let signed = |(at, term)| {
+            let Self { number, unit } = Self::of_product(term)?;
+            Some(Self { number: if at == 0 { number } else { -number }, unit })
+        };
+        let mut terms = sum.split(" + ").flat_map(|terms| terms.split(" - ").enumerate()).map(signed);
+        let first = terms.next()??;
+        terms.try_fold(first, |all, term| {
+            let term = term?;
+            let unit = if all.number == 0.0 { term.unit } else { all.unit };
+            let is_one_unit = term.number == 0.0 || term.unit == unit;
+            is_one_unit.then_some(Self { number: all.number + term.number, unit })
+        })
     }
 
     fn of_product(factors: &'v str) -> Option<Self> {
