@@ -78,7 +78,8 @@ fn decide_reading<'r, R: Request>(
     if let Some(agent) = who.misplaced.and_then(|id| ruleset.agents.get(id)) {
         trace(Step::MisplacedToken(&agent.token));
     }
-    let enforced = mode == Mode::Enforce && site.is_none_or(|site| is_enforced_on(site, request, trace));
+    let enforced =
+        mode == Mode::Enforce && site.is_none_or(|site| is_enforced_on(ruleset, site, request, trace));
     let served = site.filter(|_| !is_off).and_then(|site| PublicResource::served(site, request));
     let ruling = match served {
         Some(_) => Ruling::new(Action::Serve, Reason::Served),
@@ -123,8 +124,13 @@ pub(super) fn find_site(ruleset: &Ruleset, request: &impl Request) -> Option<Sit
     request.authority().map_or(sites.default, |host| sites.find(host))
 }
 
-fn is_enforced_on<'r>(site: &Site, request: &impl Request, trace: &mut impl FnMut(Step<'r>)) -> bool {
-    let is_enforced_on = site.enforces_on(request.address());
+fn is_enforced_on<'r>(
+    ruleset: &Ruleset,
+    site: &Site,
+    request: &impl Request,
+    trace: &mut impl FnMut(Step<'r>),
+) -> bool {
+    let is_enforced_on = site.enforces_on(|| ruleset.client_address(request));
     if site.enforce_percent < 100 {
         trace(Step::Share { percent: site.enforce_percent, is_enforced_on });
     }

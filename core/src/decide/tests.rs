@@ -259,11 +259,16 @@ fn a_request_is_asked_for_what_is_needed() {
 #[test]
 fn a_share_of_the_addresses_is_enforced_on() {
     let ruleset = ruleset(DOCUMENT);
-    let enforced = (0..=255_u8).filter(|last| {
-        let address = IpAddr::from([198, 18, 0, *last]).to_string();
-        let decision = decide(&ruleset, &request(&address, "GoodBot", "half.test/"), Overrides::default());
+    let is_enforced_on = |address: &str| {
+        let decision = decide(&ruleset, &request(address, "GoodBot", "half.test/"), Overrides::default());
         assert_eq!(decision.action, Action::Deny);
         decision.enforced
+    };
+    let addresses = (0..=255_u8).map(|last| IpAddr::from([198, 18, 0, last]).to_string());
+    let enforced = addresses.filter(|address| {
+        let is_enforced_on_it = is_enforced_on(address);
+        assert_eq!(is_enforced_on(&format!("64:ff9b::{address}")), is_enforced_on_it, "{address}");
+        is_enforced_on_it
     });
     assert!((96..=160).contains(&enforced.count()));
 }

@@ -175,17 +175,23 @@ fn key(raw: &RawValue) -> Result<FoundKey, String> {
     let mut time = |raw: Option<&RawValue>, name| match raw {
         None => Ok(None),
         // A NumericDate (RFC 7519, 2) can have a fraction.
-        Some(raw) => match raw.get().split('.').next().unwrap_or_default().parse::<i64>() {
-            Ok(time) if time > LAST_SECOND => {
+        Some(raw) => match whole_seconds(raw.get()) {
+            Some(time) if time > LAST_SECOND => {
                 has_milliseconds = true;
                 Ok(Some(time / 1000))
             }
-            Ok(time) => Ok(Some(time)),
-            Err(_) => Err(format!("`{name}` must be a time in seconds")),
+            Some(time) => Ok(Some(time)),
+            None => Err(format!("`{name}` must be a time in seconds, without an exponent")),
         },
     };
     let key = Key::between(thumbprint, public, time(not_before, "nbf")?, time(expires, "exp")?);
     Ok(FoundKey { key, kid: text(kid), has_milliseconds })
+}
+
+/// The whole seconds of a number in JSON; none if it has an exponent.
+fn whole_seconds(number: &str) -> Option<i64> {
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    if fraction.bytes().all(|byte| byte.is_ascii_digit()) { whole.parse().ok() } else { None }
 }
 
 #[cfg(test)]

@@ -89,11 +89,18 @@ impl NamedPurposes {
         Ok(Self { names, tokens })
     }
 
+    /// The longest purpose that stands alone in a User-Agent, outside of addresses of pages and of mail: a word in one says where
+    /// the operator is found.
     pub(crate) fn find(&self, user_agent: &[u8]) -> Option<&str> {
         if self.names.is_empty() {
             return None;
         }
-        self.tokens.find(user_agent).and_then(|at| self.names.get(at)).map(|name| &**name)
+        let found = |text| Some(&**self.names.get(self.tokens.find(text)?)?);
+        found(user_agent)?;
+        let words =
+            user_agent.split(|byte| matches!(byte, b' ' | b'\t' | b';' | b',' | b'(' | b')' | b'<' | b'>'));
+        let is_address = |word: &&[u8]| word.contains(&b'@') || word.windows(3).any(|part| part == b"://");
+        words.filter(|word| !is_address(word)).filter_map(found).max_by_key(|purpose| purpose.len())
     }
 }
 
@@ -198,9 +205,11 @@ impl Site {
 
     /// Returns true if `enforce` enforces for a client, by a hash of its address (IPv6: of its /64), so that one client
     /// sees one behaviour. A client without an address is enforced on when all are.
-    pub(crate) fn enforces_on(&self, address: Option<IpAddr>) -> bool {
-        let bits = match address.map(|address| address.to_canonical()) {
-            _ if self.enforce_percent >= 100 => return true,
+    pub(crate) fn enforces_on(&self, address: impl FnOnce() -> Option<IpAddr>) -> bool {
+        if self.enforce_percent >= 100 {
+            return true;
+        }
+        let bits = match address().map(|address| address.to_canonical()) {
             None => return false,
             Some(IpAddr::V4(v4)) => u64::from(v4.to_bits()),
             Some(IpAddr::V6(v6)) => (v6.to_bits() >> 64) as u64,
@@ -240,6 +249,25 @@ impl Sites {
 mod tests {
     use super::*;
     use crate::config::RobotsTagSyntax;
+    use alloc::format;
+    use alloc::string::String;
+
+    #[test]
+    fn a_word_in_an_address_declares_no_purpose() {
+        let purposes = NamedPurposes::new(["search", "user-fetch"]).unwrap();
+        let found = |user_agent: &str| purposes.find(user_agent.as_bytes()).map(String::from);
+        for address in [
+            "+https://a.test/search/bot",
+            "https://search.a.test/",
+            "+search@a.test",
+            "<http://a.test/?search>",
+        ] {
+            assert_eq!(found(&format!("FooBot/1.0 ({address})")), None, "{address}");
+            let both = format!("FooBot/1.0; user-fetch; {address}");
+            assert_eq!(found(&both).as_deref(), Some("user-fetch"), "{both}");
+        }
+        assert_eq!(found("FooBot/1.0; search; +https://a.test/bot").as_deref(), Some("search"));
+    }
 
     #[test]
     fn a_share_of_the_addresses_is_enforced_on_and_stays_the_same() {
@@ -263,16 +291,20 @@ mod tests {
         let addresses =
             |count: u32| (0..count).map(|bits| Some(IpAddr::V4((bits.wrapping_mul(2_654_435_761)).into())));
         for percent in [0, 1, 10, 50, 100] {
-            let enforced = addresses(20_000).filter(|address| site(percent).enforces_on(*address)).count();
+            let enforced = addresses(20_000).filter(|address| site(percent).enforces_on(|| *address)).count();
             let expected = 200 * usize::from(percent);
             assert!(enforced.abs_diff(expected) <= 200, "{percent} %: {enforced}");
         }
         // Clients that are enforced on at 10 % are so at 50 %, too: a roll-out only adds.
         assert!(
-            addresses(1000).all(|address| !site(10).enforces_on(address) || site(50).enforces_on(address))
+            addresses(1000)
+                .all(|address| !site(10).enforces_on(|| address) || site(50).enforces_on(|| address))
         );
         let v6 = |text: &str| Some(text.parse().unwrap());
-        assert_eq!(site(50).enforces_on(v6("2001:db8::1")), site(50).enforces_on(v6("2001:db8::ffff:1")));
-        assert!(site(100).enforces_on(None) && !site(99).enforces_on(None));
+        assert_eq!(
+            site(50).enforces_on(|| v6("2001:db8::1")),
+            site(50).enforces_on(|| v6("2001:db8::ffff:1"))
+        );
+        assert!(site(100).enforces_on(|| None) && !site(99).enforces_on(|| None));
     }
 }

@@ -61,6 +61,7 @@ fn sig_7_keys_of_other_kinds_are_left_out() {
         (&entry(1, r#","use":"enc""#), r#"its `use` is not "sig""#),
         (&entry(1, r#","alg":"rsa-pss-sha512""#), "its `alg` is not"),
         (&entry(1, r#","nbf":"soon""#), "`nbf` must be a time"),
+        (&entry(1, r#","nbf":4.1e9"#), "`nbf` must be a time in seconds, without an exponent"),
         (&entry(1, r#","x":"AAAA""#), "it has two members `x`"),
     ] {
         let (keys, messages) = messages(&format!(r#"{{"keys":[{key},{}]}}"#, entry(2, "")));

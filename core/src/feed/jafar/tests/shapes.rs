@@ -102,6 +102,17 @@ fn jafar_20_a_feed_inside_an_object_is_read_as_one() {
     );
     assert!(refused(r#"{"a":{"formatVersion":"2.0","prefixes":[]}}"#).ends_with("[JAFAR-3]"));
     assert!(listed(&load(r#"{"a":{"prefixes":[]}}"#).0.unwrap()).is_empty());
+    for other in [r#"{"prefixes":{"ipv4Prefix":"198.51.100.0/24"}}"#, r#"{"Prefixes":[]}"#] {
+        let source =
+            format!(r#"{{"a":{{"prefixes":[{{"ipv4Prefix":"192.0.2.0/24"}}]}},"b":{other},"c":{{}},"d":1}}"#);
+        let (feed, messages) = load(&source);
+        let feed = feed.unwrap();
+        assert_eq!((listed(&feed), feed.unreadable), (vec!["192.0.2.0/24 a".to_string()], 1), "{source}");
+        assert!(
+            messages.iter().any(|message| message.contains("this part of the feed is ignored")),
+            "{messages:?}"
+        );
+    }
     // A name that cannot be shown is none.
     let (feed, messages) = load(r#"{"a\u0007":{"prefixes":["192.0.2.0/25"]}}"#);
     assert_eq!((listed(&feed.unwrap()), messages.len()), (vec!["192.0.2.0/25".into()], 1));
