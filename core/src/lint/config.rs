@@ -17,7 +17,9 @@ use crate::policy::automation_preferences::PreferencesFile;
 use crate::policy::lines;
 use crate::policy::robots::RobotsFile;
 use crate::policy::robots_tag::{self, RobotsTag};
-use crate::ruleset::compile::{Compiled, Files, KnownFiles, PolicyReader, PolicySource, Sources};
+use crate::ruleset::compile::{
+    Compiled, Files, KnownFiles, PolicyReader, PolicySource, Sources, published_files,
+};
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Lint, Load};
 use crate::source::position::{Placed, Position};
 use crate::source::quoted::Quoted;
@@ -35,6 +37,7 @@ pub fn config(name: &str, document: &[u8], files: &dyn Files) -> Vec<Diagnostic>
     if !own.has_errors() {
         settings_without_effect(&config, &KnownFiles::new(&config, &[], files), &mut found);
     }
+    published_files::check(&config, &mut own);
     let mut policies = Strict::default();
     let sources = Sources { name: name.to_string(), ..Sources::default() };
     let mut diagnostics = Compiled::of(&config, own, sources, files, None, &mut policies).diagnostics;

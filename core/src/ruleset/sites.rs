@@ -89,7 +89,7 @@ impl NamedPurposes {
         Ok(Self { names, tokens })
     }
 
-    /// The longest purpose that stands alone in a User-Agent, outside of addresses of pages and of mail: a word in one says where
+    /// The first purpose that stands alone in a User-Agent, outside of addresses of pages and of mail: a word in one says where
     /// the operator is found.
     pub(crate) fn find(&self, user_agent: &[u8]) -> Option<&str> {
         if self.names.is_empty() {
@@ -97,10 +97,9 @@ impl NamedPurposes {
         }
         let found = |text| Some(&**self.names.get(self.tokens.find(text)?)?);
         found(user_agent)?;
-        let words =
-            user_agent.split(|byte| matches!(byte, b' ' | b'\t' | b';' | b',' | b'(' | b')' | b'<' | b'>'));
-        let is_address = |word: &&[u8]| word.contains(&b'@') || word.windows(3).any(|part| part == b"://");
-        words.filter(|word| !is_address(word)).filter_map(found).max_by_key(|purpose| purpose.len())
+        let mut words = user_agent.split(|byte| matches!(byte, b' ' | b'\t' | b';' | b',' | b'(' | b')'));
+        let is_address = |word: &[u8]| word.contains(&b'@') || word.windows(3).any(|part| part == b"://");
+        words.find_map(|word| if is_address(word) { None } else { found(word) })
     }
 }
 

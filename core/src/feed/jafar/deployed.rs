@@ -67,17 +67,13 @@ impl<S: Strictness> Reader<'_, '_, S> {
 
     /// Reports the members beside feeds that look like feeds, and are none.
     fn lose_other_feeds(&mut self, object: &RawValue) -> Option<()> {
-        let mut others = Vec::new();
         let all = slices::each_member(object, &mut |_, value| {
-            if !is_feed(value) && has_prefixes(value) {
-                others.push(value);
+            if is_feed(value) || slices::member(value, "prefixes").is_none() {
+                return Some(());
             }
-            Some(())
+            self.lose(value, "JAFAR-9", "`prefixes` must be an array; this part of the feed is ignored")
         });
-        all.is_ok().then_some(())?;
-        others.into_iter().try_for_each(|other| {
-            self.lose(other, "JAFAR-9", "`prefixes` must be an array; this part of the feed is ignored")
-        })
+        all.ok()
     }
 
     /// Reads the feeds in a web page: those of the specified format, or those at the paths of the shape.
@@ -234,16 +230,6 @@ fn wrapped(object: &RawValue) -> Vec<(Cow<'_, str>, &RawValue)> {
 
 fn is_feed(value: &RawValue) -> bool {
     slices::member(value, "prefixes").is_some_and(|prefixes| prefixes.get().starts_with('['))
-}
-
-/// Returns true if an object has prefixes, in whatever form and case.
-fn has_prefixes(value: &RawValue) -> bool {
-    let mut has_prefixes = false;
-    let _ = slices::each_member(value, &mut |name, _| {
-        has_prefixes |= name.eq_ignore_ascii_case("prefixes");
-        Some(())
-    });
-    has_prefixes
 }
 
 /// Returns true if a path leads to what may be an entry. Of an array, only the first item is looked at.

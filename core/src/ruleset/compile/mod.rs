@@ -9,7 +9,7 @@ mod files;
 mod keys;
 mod misplaced;
 mod policies;
-mod published_files;
+pub(crate) mod published_files;
 mod published_keys;
 mod published_policies;
 mod sites;
@@ -210,8 +210,6 @@ impl Compiler<'_> {
         let keys = self.keys(config, &agents);
         let exempt = exemptions.numbered(&feeds.loaded, config.sites.len());
         let sites = self.sites(&config.sites, &products, exempt.sites);
-        self.check_published_files(config);
-        self.check_published_feeds(config);
         self.check_published_policies(config);
         self.check_published_keys(config);
         self.warn_of_other_hosts(config, &sites);

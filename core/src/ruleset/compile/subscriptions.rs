@@ -13,7 +13,7 @@ use super::drafts::AgentDraft;
 use super::feeds::FoundFeed;
 use super::policies::Lenient;
 use super::published_keys::PublishedDirectory;
-use super::{Compiler, Files, KnownFiles};
+use super::{Compiler, Files, KnownFiles, published_files};
 use crate::catalog::Catalog;
 use crate::config::Config;
 use crate::feed::FeedFormat;
@@ -103,8 +103,7 @@ impl Subscriptions {
         let exempt = compiler.exemptions(&config, &known, &[]).feeds();
         let users = FeedUsers::new(&config, &agents, &bindings, exempt);
         compiler.distinct_feeds(&known, &users);
-        compiler.check_published_files(&config);
-        compiler.check_published_feeds(&config);
+        published_files::check(&config, &mut compiler.own);
         compiler.check_published_policies(&config);
         compiler.check_published_keys(&config);
         let Compiler { own, others, .. } = compiler;
