@@ -183,7 +183,7 @@ impl Look {
             }
             b"inset-inline" => self.length(LEFT | RIGHT, value, (AUTO, 2), Length::is_far),
             b"margin-left" | b"margin-inline-start" => self.margin_left(value),
-            b"margin-inline" => self.margin_left(value.split(' ').next().unwrap_or_default()),
+            b"margin-inline" => self.margin_left(sides(value)[0]),
             b"margin-top" | b"margin-block-start" => self.margin_top(value),
             b"margin" if are_lengths(value, (AUTO, 4)) => {
                 let [top, _, _, left] = sides(value);

@@ -146,13 +146,12 @@ impl Sheet {
         while let Some((prelude, end)) = rest.prelude() {
             let prelude = without_marks(prelude.trim_ascii());
             let scope = open.last().copied().unwrap_or(outermost);
-            let at_rule = || std::str::from_utf8(prelude).unwrap_or_default();
             match end {
                 Some(b'{') if is_broken => {
                     rest.block();
                     is_broken = false;
                 }
-                Some(b'{') if prelude.starts_with(b"@") => match self.inside(at_rule(), scope) {
+                Some(b'{') if prelude.starts_with(b"@") => match self.inside(prelude, scope) {
                     Some(scope) => open.push(scope),
                     None => {
                         rest.block();
@@ -170,7 +169,7 @@ impl Sheet {
                     if prelude.contains(&b'(') && !prelude.contains(&b')') {
                         rest.statement();
                     }
-                    self.layers(at_rule(), scope.layer);
+                    self.layers(prelude, scope.layer);
                 }
                 _ => is_broken = true,
             }
@@ -178,7 +177,8 @@ impl Sheet {
     }
 
     /// Takes the order of layers from a statement.
-    fn layers(&mut self, statement: &str, around: Layer) {
+    fn layers(&mut self, statement: &[u8], around: Layer) {
+        let statement = std::str::from_utf8(statement).unwrap_or_default();
         let names = statement.split_once(|c: char| c.is_ascii_whitespace());
         let names = names.filter(|(name, _)| name.eq_ignore_ascii_case("@layer"));
         for name in names.into_iter().flat_map(|(_, names)| names.split(',')) {
@@ -187,10 +187,11 @@ impl Sheet {
     }
 
     /// The scope of what is in a rule with `@`; none if it holds no rules about elements.
-    fn inside(&mut self, prelude: &str, around: Scope) -> Option<Scope> {
+    fn inside(&mut self, prelude: &[u8], around: Scope) -> Option<Scope> {
         let prelude = prelude.to_ascii_lowercase();
+        let prelude = std::str::from_utf8(&prelude).unwrap_or_default();
         let is_end = |c: char| c.is_ascii_whitespace() || c == '(';
-        let (name, condition) = prelude.split_once(is_end).unwrap_or((&prelude, ""));
+        let (name, condition) = prelude.split_once(is_end).unwrap_or((prelude, ""));
         let counts = match name {
             "@layer" => return Some(Scope { layer: self.layer(condition, around.layer), ..around }),
             // Rules for print are read, too: they show the parts that people open on a screen.
@@ -252,7 +253,7 @@ impl Sheet {
             };
             page.nested_left = left;
             let scope = match is_at_rule {
-                true => self.inside(std::str::from_utf8(prelude).unwrap_or_default(), inside),
+                true => self.inside(prelude, inside),
                 false => Some(inside),
             };
             if let Some(scope) = scope {

@@ -8,6 +8,9 @@ pub(super) struct Length<'v> {
 }
 
 impl<'v> Length<'v> {
+    /// The widths of a page by which a margin moves anything off it.
+    const OUTSIDE: f32 = 4.0;
+
     /// The number at the start of a word, or the result of a function, if it is clear without knowing what the units are.
     pub(super) fn of(word: &'v str) -> Option<Self> {
         match word.strip_suffix(')').and_then(|call| call.split_once('(')) {
@@ -135,7 +138,7 @@ impl<'v> Length<'v> {
 
     /// Returns true if what is moved back by it is off the page, wherever on the page it would be otherwise.
     pub(super) fn is_outside(self) -> bool {
-        self.widths() <= -4.0
+        self.widths() <= -Self::OUTSIDE
     }
 
     /// Returns true if it is as wide as a page, or nearly so.
@@ -145,7 +148,7 @@ impl<'v> Length<'v> {
 
     /// Returns true if it makes up for a margin that is outside of the page.
     pub(super) fn is_as_wide_as_outside(self) -> bool {
-        self.widths() >= 4.0
+        self.widths() >= Self::OUTSIDE
     }
 
     /// Returns true if it is a share of the width of what is around.
