@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crawlpike_core::{Files, Judge, Source, Subscriptions};
+use crawlpike_core::{Judge, Source, Subscriptions};
 use crawlpike_files::{FilesBeside, PagedFile, Recording};
 
 use crate::http::{Client, Condition, Query, SizeLimit, Trouble};
@@ -167,9 +167,6 @@ impl Round<'_> {
             return Plan::Leave { why, due: entry.due, due_by_itself };
         }
         // A publisher is not asked for what nothing can judge.
-        if let Kind::Feed(_) = feed.kind {
-            let _ = (self.versions.last_good_feed(feed.source), self.versions.earlier_good_feed(feed.source));
-        }
         if let Some(why) = self.why_unjudged(feed) {
             let an_hour_later = now.saturating_add(HOUR);
             return Plan::Leave { why: Outcome::Failed(why), due: now, due_by_itself: an_hour_later };

@@ -45,8 +45,10 @@ impl<'a> Recording<'a> {
         self.unreadable.into_inner()
     }
 
-    /// The reason why a good version of a feed could not be read, by which a new one is judged.
+    /// The reason why a good version of a feed cannot be read, or could not, by which a new one is judged.
     pub fn why_unjudged(&self, path: &str) -> Option<String> {
+        // Reading notes what cannot be read.
+        let _ = (self.last_good_feed(path), self.earlier_good_feed(path));
         let files = [self.beside.last_good_path(path), self.beside.earlier_good_path(path)];
         let unreadable = self.unreadable.borrow();
         unreadable
