@@ -5,6 +5,7 @@ use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::net::IpAddr;
+use core::ops::Range;
 
 use crate::config::{Fact, Mode, Treatment, Treatments};
 use crate::hash;
@@ -89,18 +90,39 @@ impl NamedPurposes {
         Ok(Self { names, tokens })
     }
 
-    /// The first purpose that stands alone in a User-Agent, outside of addresses of pages and of mail: a word in one says where
-    /// the operator is found.
+    /// The longest purpose that stands alone in a User-Agent, and the first of equally long ones, outside of addresses of pages
+    /// and of mail: a word in one says where the operator is found.
     pub(crate) fn find(&self, user_agent: &[u8]) -> Option<&str> {
         if self.names.is_empty() {
             return None;
         }
         let found = |text| Some(&**self.names.get(self.tokens.find(text)?)?);
         found(user_agent)?;
-        let mut words = user_agent.split(|byte| matches!(byte, b' ' | b'\t' | b';' | b',' | b'(' | b')'));
-        let is_address = |word: &[u8]| word.contains(&b'@') || word.windows(3).any(|part| part == b"://");
-        words.find_map(|word| if is_address(word) { None } else { found(word) })
+        let mut best = None;
+        let mut rest = Some(user_agent);
+        while let Some(text) = rest.take() {
+            let mut part = text;
+            if let Some(address) = first_address(text) {
+                part = text.get(..address.start)?;
+                rest = text.get(address.end..);
+            }
+            let is_longer = |name: &&str| best.is_none_or(|best: &str| name.len() > best.len());
+            best = found(part).filter(is_longer).or(best);
+        }
+        best
     }
+}
+
+/// The first word of a User-Agent that is the address of a page or of mail.
+fn first_address(text: &[u8]) -> Option<Range<usize>> {
+    let ends_word = |byte: &u8| matches!(byte, b' ' | b'\t' | b';' | b',' | b'(' | b')');
+    let is_sign =
+        |at: &usize| text.get(*at..).is_some_and(|rest| rest.starts_with(b"@") || rest.starts_with(b"://"));
+    let sign = (0..text.len()).find(is_sign)?;
+    let (before, after) = text.split_at_checked(sign)?;
+    let start = before.iter().rposition(ends_word).map_or(0, |end| end.saturating_add(1));
+    let end = after.iter().position(ends_word).map_or(text.len(), |length| sign.saturating_add(length));
+    Some(start..end)
 }
 
 /// A rule on places.
@@ -266,6 +288,25 @@ mod tests {
             assert_eq!(found(&both).as_deref(), Some("user-fetch"), "{both}");
         }
         assert_eq!(found("FooBot/1.0; search; +https://a.test/bot").as_deref(), Some("search"));
+    }
+
+    #[test]
+    fn of_several_purposes_the_longest_counts_then_the_first() {
+        // AUTO-21
+        let purposes =
+            NamedPurposes::new(["search", "training", "indexes!", "web search", "search (web)"]).unwrap();
+        for (user_agent, expected) in [
+            ("FooBot; search; training", "training"),
+            ("FooBot; training; search", "training"),
+            ("FooBot; indexes!; training", "indexes!"),
+            ("FooBot; training; indexes!", "training"),
+            ("FooBot; training; +https://a.test/; indexes!", "training"),
+            ("FooBot; search (+https://a.test/; web search)", "web search"),
+            ("FooBot; web search; a@a.test; training", "web search"),
+            ("FooBot; search (web); training", "search (web)"),
+        ] {
+            assert_eq!(purposes.find(user_agent.as_bytes()), Some(expected), "{user_agent}");
+        }
     }
 
     #[test]

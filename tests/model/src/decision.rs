@@ -299,6 +299,7 @@ fn declared_purposes(edge: &Edge, site: Option<&Site>, request: &Request<'_>) ->
     }
     // "Of those that the site's file names, else of those of the configuration, the longest, and the first of equally long ones."
     let Some(user_agent) = request.user_agent else { return Vec::new() };
+    let user_agent = &without_addresses(user_agent);
     let of_site =
         site.and_then(|site| site.preferences.as_ref()).map(|file| file.purposes().collect::<Vec<_>>());
     let of_agents = edge.agents.iter().flat_map(|agent| &agent.purposes).map(String::as_str);
@@ -310,4 +311,11 @@ fn declared_purposes(edge: &Edge, site: Option<&Site>, request: &Request<'_>) ->
         }
     }
     Vec::new()
+}
+
+/// "A word in an address of a page or of mail declares nothing."
+fn without_addresses(user_agent: &str) -> String {
+    let words = user_agent.split_inclusive([' ', '\t', ';', ',', '(', ')']);
+    let is_address = |word: &str| word.contains('@') || word.contains("://");
+    words.map(|word| if is_address(word) { "\"; " } else { word }).collect()
 }

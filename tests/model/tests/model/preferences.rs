@@ -19,6 +19,15 @@ const METHODS: [&str; 4] =
     ["", "allowed-methods: get\n", "Allowed-Methods : GET, POST\n", "allowed-methods: OTHER\n"];
 const PURPOSES: [&str; 4] =
     ["", "allowed-purposes: Search\n", "allowed-purposes:\n", "allowed-purposes: search, training # x\n"];
+const USER_AGENTS: [&str; 7] = [
+    "curl/8.5.0",
+    "ABot",
+    "BBot",
+    "ABot; search; training",
+    "curl/8; Other; Searching",
+    "ABot (+https://a.test/training)",
+    "ABot; search; training@a.test",
+];
 
 /// Five points make one group.
 fn group(choice: &[usize]) -> String {
@@ -48,9 +57,7 @@ fn client(choice: &[usize]) -> Client {
     let all: [&[&str]; 6] =
         [&[], &["SEARCH"], &["training", "search"], &["search, training"], &["other"], &[""]];
     Client {
-        user_agent: Some(
-            ["curl/8.5.0", "ABot", "BBot", "ABot; search; training", "curl/8; Other; Searching"][user_agent],
-        ),
+        user_agent: Some(USER_AGENTS[user_agent]),
         host: ["one.test", "x.one.test:80", "ONE.test."][host],
         path: ["/", "/a", "/b", "/x/../a"][path].into(),
         method: ["GET", "POST", "get"][method],
@@ -70,5 +77,5 @@ pub(crate) fn two_groups() -> Family {
 pub(crate) fn one_group() -> Family {
     let group = vec![2, 2, 2, METHODS.len(), PURPOSES.len()];
     let worlds = [vec![2, 3], group, vec![2, 1, 1, 1, 1]].concat();
-    Family { name: "one group", worlds, clients: vec![5, 3, 4, 3, 6], world, client }
+    Family { name: "one group", worlds, clients: vec![USER_AGENTS.len(), 3, 4, 3, 6], world, client }
 }
