@@ -145,6 +145,14 @@ fn a_page_with_text_is_never_empty() {
 }
 
 #[test]
+fn a_video_without_a_host_has_the_name_of_its_file() {
+    let mut page = Page::new(Limits::default());
+    assert!(page.push(b"<p>Watch how it turns:</p><video controls src='clips/turn.mp4'></video>"));
+    let document = page.read(None, None);
+    assert_eq!(document.markdown(), "Watch how it turns:\n\n[turn.mp4](clips/turn.mp4)\n");
+}
+
+#[test]
 fn no_byte_of_a_long_text_is_lost() {
     for character in ["x", "é", "字", "😀"] {
         for before in 0..4 {

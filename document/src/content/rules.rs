@@ -6,7 +6,7 @@ use super::evidence::{self, Doubtful};
 use super::measure::{Measure, Measures};
 use super::notes;
 use super::root::{self, Kind};
-use super::things::Things;
+use super::things::{self, Things};
 use super::words::{self, Strength};
 use super::{Claim, is_in, outermost_of};
 use super::{buttons, faq, headers, leads};
@@ -65,6 +65,7 @@ const ELEMENTS: [(&[Tag], Strength); 9] = [
 ];
 const MENU: usize = 0;
 const FOOTER: usize = 3;
+const FORM: usize = 8;
 const ROLE: usize = ELEMENTS.len();
 const FIRST_WORD: usize = ROLE + 1;
 /// The rules about elements and roles.
@@ -218,6 +219,10 @@ impl Rules {
             // No word speaks against a panel, or against a part of a note.
             if node.flags.has(Flags::PANEL) || id < note_end {
                 hits &= ELEMENTS_ALONE;
+            }
+            // Elsewhere, it is a filter of what the page lists.
+            if hits & 1 << FORM != 0 && claim == Claim::Product && things::is_choice(tree, id) {
+                hits &= !(1 << FORM);
             }
             if hits != 0 && tables.would_have_a_hole(tree, id, node) {
                 // A row that a script lets appear is not a column for other screens.

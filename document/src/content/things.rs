@@ -3,7 +3,7 @@
 use super::measure::Measures;
 use super::rules::is_never_content;
 use super::{is_in, teasers};
-use crate::html::{NodeId, Tree};
+use crate::html::{Node, NodeId, Tag, Tree};
 
 /// Fewer are one thing, or a few beside it.
 const FEWEST: usize = 8;
@@ -85,6 +85,18 @@ impl Things {
 /// Returns true if a heading is in a link to another page, or has one in it.
 fn is_headline(tree: &Tree, heading: NodeId) -> bool {
     teasers::address(tree, heading, FURTHEST).is_some_and(|address| !address.starts_with('#'))
+}
+
+/// Returns true if a form has a choice in it: two labels or more with a price, as for the sizes of a product.
+pub(super) fn is_choice(tree: &Tree, form: NodeId) -> bool {
+    const MOST_LOOKED_AT: usize = 256;
+    const MOST_TO_LABEL: usize = 4;
+    let is_label = |(id, node): (NodeId, Node)| {
+        (1..=LONGEST).contains(&node.text_length())
+            && is_price(tree.text(node))
+            && tree.around(id).take(MOST_TO_LABEL).any(|(_, node)| node.tag == Tag::Label)
+    };
+    tree.inside(form).take(MOST_LOOKED_AT).filter(|inside| is_label(*inside)).nth(1).is_some()
 }
 
 /// Returns true if a short text has an amount of money, or is the sign beside one.

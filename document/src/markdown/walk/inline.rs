@@ -80,7 +80,9 @@ impl Walk<'_> {
             name.filter_map(|name| self.tree.attribute(node, name)).filter(|name| !name.trim().is_empty());
         let file = || std::str::from_utf8(pdf_name(address.url.as_bytes())?).ok();
         let host = || address.url.split('/').nth(2);
-        let name = name.next().or_else(file).or_else(host);
+        // An address that nobody can resolve has no host.
+        let last = || address.url.rsplit('/').find(|part| !part.is_empty());
+        let name = name.next().or_else(file).or_else(host).or_else(last);
         let name = name.unwrap_or_default().to_owned();
         if self.is_full_with(address.url.len() + name.len()) {
             return;
