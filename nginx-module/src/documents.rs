@@ -17,7 +17,7 @@ use crate::gate;
 use crate::module::Request;
 use crate::nginx::{Body, FromCache, HeaderName, LogLevel, trim};
 use crate::ruleset::InForce;
-use crate::state::{AskedDocument, RequestState};
+use crate::state::{AskedDocument, MarkdownPath, RequestState};
 
 /// From how many bytes on a page is converted in a thread: smaller ones take less than a millisecond.
 const LARGE: usize = 64 << 10;
@@ -66,12 +66,11 @@ impl Body for PageBody {
         self.0.body().len() > LARGE
     }
 
-    fn convert(&self, is_wanted: &dyn Fn() -> bool) -> Finished {
+    fn convert(&self, is_wanted: &dyn Fn() -> bool, may_wait: bool) -> Finished {
         #[cfg(feature = "faults-for-tests")]
         panic_if_asked(self.0.body(), "panic while it is converted");
-        // Only large pages are in a thread.
         let wait: fn() = || thread::sleep(LOOK_INTERVAL);
-        self.0.finish(is_wanted, self.is_large().then_some(wait), clock)
+        self.0.finish(is_wanted, may_wait.then_some(wait), clock)
     }
 
     fn into_bytes(self) -> Held {
@@ -80,12 +79,40 @@ impl Body for PageBody {
 }
 
 /// Puts the path of a page in the place of its markdown's, before nginx chooses a location by it.
+///
+/// If the settings of the server need a variable, its locations decide: what variables are made of comes later (`realip`, `set`).
 pub(crate) fn on_request(request: &mut Request<'_>) {
     let Some(state) = request.state() else { return };
-    let added = state.ruleset.added_to_page(request, gate::overrides(request, state));
-    if let Some(added) = added {
-        state.is_at_page.set(request.shorten_path(added));
+    let Some(ending) = state.ruleset.markdown_ending(request) else { return };
+    let markdown = MarkdownPath {
+        ending,
+        path: request.decoded_path().into(),
+        is_at_page: Cell::default(),
+        is_settled: Cell::default(),
+    };
+    let is_served = gate::fixed_overrides(request)
+        .is_some_and(|overrides| state.ruleset.serves_md_paths(request, overrides));
+    markdown.is_at_page.set(is_served && request.shorten_path(ending));
+    let _ = state.markdown.set(Box::new(markdown));
+}
+
+/// Has a request the path of the page if its location serves markdown so, and its own path otherwise. Returns true if nginx has
+/// to choose the location again.
+pub(crate) fn on_location(request: &mut Request<'_>) -> bool {
+    let Some(state) = request.state() else { return false };
+    let Some(markdown) = state.markdown.get().filter(|markdown| !markdown.is_settled.replace(true)) else {
+        return false;
+    };
+    let is_served = state.ruleset.serves_md_paths(request, gate::overrides(request, state));
+    let is_changed = is_served != markdown.is_at_page.get()
+        && match is_served {
+            true => request.shorten_path(markdown.ending),
+            false => request.restore_path(&markdown.path, markdown.ending),
+        };
+    if is_changed {
+        markdown.is_at_page.set(is_served);
     }
+    is_changed
 }
 
 /// Notes what is asked for, and has the origin send the page as a whole.
@@ -94,7 +121,7 @@ pub(crate) fn on_access(request: &mut Request<'_>, state: &RequestState, decisio
     if state.document.get().is_some() {
         return;
     }
-    let Some(wish) = state.ruleset.document_wish(decision, request, state.is_at_page.get()) else { return };
+    let Some(wish) = state.ruleset.document_wish(decision, request, state.is_at_page()) else { return };
     let edits = wish.request_edits(request);
     for (name, value) in edits.replaced() {
         let known = CHANGED.into_iter().find(|known| known.is(name.lowercase));
@@ -130,7 +157,7 @@ pub(crate) fn on_response(
             None
         }
         DocumentTreatment::Conversion(conversion) => {
-            let url = page_url(request, state.is_at_page.get());
+            let url = page_url(request, state.is_at_page());
             let cache = match request.cached() {
                 FromCache::Nothing => CacheStatus::Miss,
                 FromCache::Stored => CacheStatus::Hit,
@@ -177,7 +204,7 @@ fn report(request: &Request<'_>, result: &DocumentResult) {
     let Some(state) = request.state() else { return };
     // nginx adds nothing to a line of this level.
     request.log(LogLevel::DEBUG, || {
-        let url = page_url(request, state.is_at_page.get());
+        let url = page_url(request, state.is_at_page());
         format!("crawlpike: {result}, {}", url.as_deref().unwrap_or("-"))
     });
     if let Some(asked) = state.document.get() {

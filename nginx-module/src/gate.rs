@@ -323,6 +323,17 @@ pub(crate) fn overrides(request: &Request<'_>, state: &RequestState) -> Override
     }
 }
 
+/// Those settings, if no variable has to be evaluated for them.
+pub(crate) fn fixed_overrides(request: &Request<'_>) -> Option<Overrides> {
+    let conf = request.location_conf()?;
+    let mode = match conf.mode {
+        ModeSource::Inherited => None,
+        ModeSource::Fixed(mode) => Some(mode),
+        ModeSource::Variable(_) => return None,
+    };
+    Some(Overrides { mode, site: conf.site, ..Overrides::default() })
+}
+
 #[cfg(feature = "faults-for-tests")]
 #[expect(clippy::panic, reason = "that is what the feature is for")]
 fn panic_if_asked(request: &Request<'_>) {

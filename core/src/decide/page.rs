@@ -14,7 +14,12 @@ impl Ruleset {
     /// `None`: it asks for no page in this way, or its site does not serve them so. The gate then asks the origin for
     /// the page's path.
     pub fn added_to_page(&self, request: &impl Request, overrides: Overrides) -> Option<&'static str> {
-        if !self.sites.have_md_paths || overrides.keeps_path || overrides.mode == Some(Mode::Off) {
+        self.markdown_ending(request).filter(|_| self.serves_md_paths(request, overrides))
+    }
+
+    /// The part of [`Self::added_to_page`] if the site of the request serves pages so. `None` if no site does.
+    pub fn markdown_ending(&self, request: &impl Request) -> Option<&'static str> {
+        if !self.sites.have_md_paths {
             return None;
         }
         let target = request.path();
@@ -22,14 +27,19 @@ impl Ruleset {
         if !matches!(request.method(), b"GET" | b"HEAD") {
             return None;
         }
+        ["index.md", ".md"].into_iter().find(|added| added.len() + page.len() + rest.len() == target.len())
+    }
+
+    /// Returns true if the site of a request serves the markdown of pages at paths of their own.
+    pub fn serves_md_paths(&self, request: &impl Request, overrides: Overrides) -> bool {
+        if overrides.keeps_path || overrides.mode == Some(Mode::Off) {
+            return false;
+        }
         let site = overrides.site.or_else(|| find_site(self, request)).and_then(|id| self.sites.get(id));
         let is_off = || match overrides.mode {
             Some(mode) => mode == Mode::Off,
             None => mode_of_part(self, site, &AskedOnce::new(request, true)).0 == Mode::Off,
         };
-        if !site.is_some_and(Site::has_md_paths) || is_off() {
-            return None;
-        }
-        ["index.md", ".md"].into_iter().find(|added| added.len() + page.len() + rest.len() == target.len())
+        site.is_some_and(Site::has_md_paths) && !is_off()
     }
 }

@@ -43,8 +43,9 @@ pub(crate) trait Body: Send + 'static {
     /// Returns true if the conversion would keep the event loop waiting.
     fn is_large(&self) -> bool;
 
-    /// Converts the collected bytes, in any thread. Once `is_wanted` returns false, nobody looks at the result.
-    fn convert(&self, is_wanted: &dyn Fn() -> bool) -> Self::Converted;
+    /// Converts the collected bytes, in any thread. Once `is_wanted` returns false, nobody looks at the result. `may_wait` is true if
+    /// no event loop waits for the thread.
+    fn convert(&self, is_wanted: &dyn Fn() -> bool, may_wait: bool) -> Self::Converted;
 
     /// The collected bytes.
     fn into_bytes(self) -> Self::Bytes;

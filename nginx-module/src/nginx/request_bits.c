@@ -59,6 +59,11 @@ void bits_forget_sent_uri(ngx_http_request_t *r) {
     r->valid_unparsed_uri = 0;
 }
 
+/* It is. */
+void bits_trust_sent_uri(ngx_http_request_t *r) {
+    r->valid_unparsed_uri = 1;
+}
+
 /* That a filter waits is said as nginx's filter for images says it. */
 void bits_set_waiting(ngx_http_request_t *r, ngx_uint_t is_waiting) {
     if (is_waiting) {

@@ -17,6 +17,7 @@ unsafe extern "C" {
     fn bits_set_main_filter_need_in_memory(request: *mut ngx_http_request_t);
     fn bits_forbid_ranges(request: *mut ngx_http_request_t);
     fn bits_forget_sent_uri(request: *mut ngx_http_request_t);
+    fn bits_trust_sent_uri(request: *mut ngx_http_request_t);
     fn bits_is_client_gone(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_from_cache(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_end_connection(request: *mut ngx_http_request_t);
@@ -141,6 +142,12 @@ impl<M: ModuleTypes> Request<'_, M> {
     pub(super) fn forget_sent_uri(&mut self) {
         // SAFETY: the request is live; C writes a field of it.
         unsafe { bits_forget_sent_uri(self.as_ptr()) };
+    }
+
+    /// Has nginx pass on the path as the client sent it.
+    pub(super) fn trust_sent_uri(&mut self) {
+        // SAFETY: the request is live; C writes a field of it.
+        unsafe { bits_trust_sent_uri(self.as_ptr()) };
     }
 
     /// Keeps nginx from sending "100 Continue".

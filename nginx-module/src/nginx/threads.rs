@@ -118,7 +118,7 @@ unsafe extern "C" fn run<M: Exported>(work: *const c_void) {
     // SAFETY: the stage says that the content is this thread's until nginx calls `done`.
     let content = unsafe { &mut *work.content.get() };
     let is_wanted = || work.stage.load(Relaxed) == TAKEN;
-    content.result = content.body.as_ref().map(|body| catch(|| body.convert(&is_wanted)));
+    content.result = content.body.as_ref().map(|body| catch(|| body.convert(&is_wanted, true)));
     // Otherwise each thread would keep the memory that the largest page took there.
     memory::trim();
 }

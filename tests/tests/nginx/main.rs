@@ -11,6 +11,7 @@ mod exempt;
 mod feed_states;
 mod floods;
 mod headers;
+mod md_paths;
 mod measures;
 mod memory;
 mod modes;

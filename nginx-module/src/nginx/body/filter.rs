@@ -47,7 +47,7 @@ pub(in crate::nginx) unsafe fn filter<M: Module + Exported>(
                 Progress::Complete => match start::<M>(raw, body, collected) {
                     Ok(()) => return Status::NGX_AGAIN.into(),
                     Err(body) => {
-                        let result = catch(|| body.convert(&|| true));
+                        let result = catch(|| body.convert(&|| true, false));
                         converted::<M>(raw, body, result).map(Sent::Whole)
                     }
                 },
