@@ -9,6 +9,7 @@ use crate::decide::decision::Decision;
 use crate::http::header_name::HeaderName;
 use crate::http::vary::vary_on;
 use crate::policy::usage::{Upstream, united};
+use crate::response::document::DocumentForm;
 use crate::ruleset::data::Ruleset;
 use crate::ruleset::usage::{License, SentUsage, UsageSending};
 
@@ -76,8 +77,11 @@ impl<'r> UsageRules<'r> {
         [self.content_usage(content_usage), self.link(link), self.vary(vary)]
     }
 
-    /// The statement of a document of a page with these lines of `Content-Usage`, if it states anything.
-    pub(super) fn of_document(self, upstream: &[&[u8]]) -> Option<DocumentUsage> {
+    /// The statement of a document of a page with these lines of `Content-Usage`, if it states anything. Markdown has no metadata.
+    pub(super) fn of_document(self, form: DocumentForm, upstream: &[&[u8]]) -> Option<DocumentUsage> {
+        if form == DocumentForm::Markdown {
+            return None;
+        }
         let preferences = match self.content_usage(upstream) {
             Some(lines) => lines.join(&b", "[..]),
             None => upstream.join(&b", "[..]),

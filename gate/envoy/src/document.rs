@@ -122,8 +122,14 @@ pub fn on_page_head<S: Stream>(
             Ok(PageHead::Stays(headers.result))
         }
         DocumentTreatment::Conversion(conversion) if !has_body => {
-            let result = DocumentResult::unread(conversion.form, DocumentOutcome::Broken);
-            finish_head(stream, ruleset, decision, &conversion.page_headers(false), Some(&result))?;
+            let result = DocumentResult::unread(conversion.form(), DocumentOutcome::Broken);
+            finish_head(
+                stream,
+                ruleset,
+                decision,
+                &conversion.page_headers(result.outcome, false),
+                Some(&result),
+            )?;
             Ok(PageHead::Stays(Some(result)))
         }
         DocumentTreatment::Conversion(conversion) => Ok(PageHead::MayBecome(conversion)),

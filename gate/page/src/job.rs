@@ -102,14 +102,14 @@ impl Job {
     /// something else.
     pub fn abandoned(&self, is_client_gone: bool) -> DocumentResult {
         let outcome = if is_client_gone { DocumentOutcome::Gone } else { DocumentOutcome::Broken };
-        DocumentResult::unread(self.conversion.form, outcome)
+        DocumentResult::unread(self.conversion.form(), outcome)
     }
 
     fn as_page(&self, reason: DocumentOutcome) -> Finished {
         Finished {
-            headers: self.conversion.page_headers(false),
+            headers: self.conversion.page_headers(reason, false),
             document: None,
-            result: DocumentResult::unread(self.conversion.form, reason),
+            result: DocumentResult::unread(self.conversion.form(), reason),
         }
     }
 
@@ -156,10 +156,10 @@ impl Job {
         go_on()?;
         let depends_on_agent = document.forbids_some();
         let finished = |headers, document, outcome, document_bytes| {
-            let result = DocumentResult::unread(conversion.form, outcome);
+            let result = DocumentResult::unread(conversion.form(), outcome);
             Finished { headers, document, result: DocumentResult { page_bytes, document_bytes, ..result } }
         };
-        let as_page = |reason| finished(conversion.page_headers(depends_on_agent), None, reason, 0);
+        let as_page = |reason| finished(conversion.page_headers(reason, depends_on_agent), None, reason, 0);
         if let Some(refusal) = document.refusal(conversion.token.as_deref().as_slice()) {
             return Ok(as_page(outcome(refusal)));
         }
@@ -177,7 +177,7 @@ impl Job {
 
     /// The bytes of the document, and what identifies its content if these bytes do not.
     fn written(&self, document: Document) -> Option<(Vec<u8>, Option<String>)> {
-        if self.conversion.form == DocumentForm::Markdown {
+        if self.conversion.form() == DocumentForm::Markdown {
             return Some((document.into_markdown().into_bytes(), None));
         }
         let fetch = Fetch {

@@ -4,10 +4,10 @@ use alloc::boxed::Box;
 use alloc::format;
 use alloc::vec::Vec;
 
-use super::entity_tag;
+use super::entity_tag::{self, Edition};
 use super::form::DocumentForm;
 use super::headers::{
-    CONTENT_LENGTH, CONTENT_TYPE, DocumentHeaders, ETAG, MARKDOWN_TOKENS, USER_AGENT, VARY,
+    CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, DocumentHeaders, ETAG, MARKDOWN_TOKENS, USER_AGENT, VARY,
 };
 use super::outcome::DocumentOutcome;
 use crate::http::header_name::HeaderName;
@@ -71,8 +71,7 @@ pub struct Made<'d> {
 /// A page that becomes a document, if its body permits it. It is independent of the request, so that another thread can do it.
 #[derive(Debug)]
 pub struct Conversion {
-    /// The form of the document.
-    pub form: DocumentForm,
+    pub(super) edition: Edition,
     /// The coding of the body of the response.
     pub coding: Coding,
     /// The largest page, in bytes, coded or not: a larger one is sent as it is.
@@ -94,9 +93,24 @@ pub struct Conversion {
 }
 
 impl Conversion {
-    /// The head of the response if the page is sent as it is. `depends_on_agent` is true if it forbids a document to some
-    /// agents.
-    pub fn page_headers(&self, depends_on_agent: bool) -> DocumentHeaders {
+    /// The form of the document.
+    pub fn form(&self) -> DocumentForm {
+        self.edition.form
+    }
+
+    /// The head of the response if the page is sent as it is for a reason. `depends_on_agent` is true if it forbids a document to
+    /// some agents.
+    pub fn page_headers(&self, reason: DocumentOutcome, depends_on_agent: bool) -> DocumentHeaders {
+        let mut headers = self.common_headers(depends_on_agent);
+        // The next request may get a document.
+        if reason == DocumentOutcome::Busy {
+            headers.set(CACHE_CONTROL, *b"no-store");
+        }
+        headers
+    }
+
+    /// The head of a response with the document or the page.
+    fn common_headers(&self, depends_on_agent: bool) -> DocumentHeaders {
         let mut names = self.varies_on.clone();
         if depends_on_agent && !names.contains(&USER_AGENT) {
             names.push(USER_AGENT);
@@ -111,28 +125,29 @@ impl Conversion {
 
     /// The head of the response to a `HEAD`, for which there is no page to read: without what only its body has.
     pub(super) fn head_headers(&self) -> DocumentHeaders {
-        let mut headers = self.page_headers(false);
+        // Nobody has read the page, which may forbid documents to some agents.
+        let mut headers = self.common_headers(true);
         self.of_the_page.iter().for_each(|name| headers.remove(*name));
-        headers.set(CONTENT_TYPE, self.form.content_type().as_bytes());
+        headers.set(CONTENT_TYPE, self.form().content_type().as_bytes());
         if let Some(etag) = &self.etag {
             headers.set(ETAG, etag.clone());
         }
-        headers.with(Some(self.form), DocumentOutcome::Made)
+        headers.with(Some(self.form()), DocumentOutcome::Made)
     }
 
     /// The head of the response with a document; its status is 304 if the client has it already.
     pub fn document_headers(&self, made: &Made<'_>) -> DocumentHeaders {
-        let mut headers = self.page_headers(made.depends_on_agent);
+        let mut headers = self.common_headers(made.depends_on_agent);
         let of_page = self.of_the_page.iter().filter(|name| **name != CONTENT_LENGTH);
         of_page.for_each(|name| headers.remove(*name));
-        let etag = self.etag.clone().unwrap_or_else(|| entity_tag::of_content(self.form, made.content));
+        let etag = self.etag.clone().unwrap_or_else(|| entity_tag::of_content(self.edition, made.content));
         if self.known.contains(&etag) {
             headers.status = Some(304);
         }
         headers.set(ETAG, etag);
-        headers.set(CONTENT_TYPE, self.form.content_type().as_bytes());
+        headers.set(CONTENT_TYPE, self.form().content_type().as_bytes());
         headers.set(CONTENT_LENGTH, format!("{}", made.length).into_bytes());
-        if self.form == DocumentForm::Markdown {
+        if self.form() == DocumentForm::Markdown {
             headers.set(MARKDOWN_TOKENS, format!("{}", made.tokens).into_bytes());
         }
         headers

@@ -4,8 +4,8 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::conversion::{Coding, Conversion};
-use super::entity_tag;
-use super::form::{DocumentForm, is_html};
+use super::entity_tag::{self, Edition};
+use super::form::is_html;
 use super::headers::{
     ACCEPT, AUTHORIZATION, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, COOKIE,
     DocumentHeaders, ETAG, LINK, OF_THE_PAGE, USER_AGENT, VARY,
@@ -166,12 +166,12 @@ impl DocumentPlan<'_> {
             rules.add_to(&mut head.robots);
         }
         let on_documents = head.robots.on_documents(self.token);
-        match (status, self.wish.form()) {
-            (NOT_MODIFIED, form) => self.not_modified(&head, form, on_documents),
+        match (status, self.wish.edition()) {
+            (NOT_MODIFIED, edition) => self.not_modified(&head, edition, on_documents),
             _ if !head.is_page() => self.unchanged(DocumentOutcome::Type),
-            (OK, Some(form)) => match self.coding(&head, on_documents) {
+            (OK, Some(edition)) => match self.coding(&head, on_documents) {
                 Ok(coding) => {
-                    let conversion = self.conversion(&head, form, coding, on_documents, known);
+                    let conversion = self.conversion(&head, edition, coding, on_documents, known);
                     match self.wish.is_head {
                         true => DocumentTreatment::Headers(conversion.head_headers()),
                         false => DocumentTreatment::Conversion(Box::new(conversion)),
@@ -179,13 +179,11 @@ impl DocumentPlan<'_> {
                 }
                 Err(refusal) => {
                     let headers = self.page(&head, on_documents, None);
-                    DocumentTreatment::Headers(headers.with(Some(form), refusal))
+                    DocumentTreatment::Headers(headers.with(Some(edition.form), refusal))
                 }
             },
             _ => {
-                let is_announced = self.documents.md_paths
-                    && on_documents.forbidden.is_none()
-                    && head.kept_from_documents().is_none();
+                let is_announced = self.documents.md_paths && self.coding(&head, on_documents).is_ok();
                 let own = if self.wish.is_at_page {
                     page_of(target).map(|(path, rest)| [path, rest].concat())
                 } else {
@@ -195,7 +193,9 @@ impl DocumentPlan<'_> {
                 let headers = self.page(&head, on_documents, markdown);
                 // A part of the page came, or the request itself permits no document.
                 let reason = self.wish.declined.map_or(DocumentOutcome::Status, DocumentOutcome::from);
-                DocumentTreatment::Headers(headers.with(self.wish.preferred, reason))
+                DocumentTreatment::Headers(
+                    headers.with(self.wish.preferred.map(|edition| edition.form), reason),
+                )
             }
         }
     }
@@ -231,6 +231,9 @@ impl DocumentPlan<'_> {
         if self.wish.declined == Some(Declined::Credentials) {
             names.extend([AUTHORIZATION, COOKIE]);
         }
+        if self.wish.declined == Some(Declined::NoTransform) {
+            names.push(CACHE_CONTROL);
+        }
         if self.wish.preferred.is_some() && on_documents.depends_on_agent {
             names.push(USER_AGENT);
         }
@@ -255,49 +258,47 @@ impl DocumentPlan<'_> {
     fn not_modified(
         &self,
         head: &Head<'_>,
-        form: Option<DocumentForm>,
+        edition: Option<Edition>,
         on_documents: OnDocuments,
     ) -> DocumentTreatment {
-        let Some(form) = form else {
+        let Some(edition) = edition else {
             let may_be_page = head.content_type.map_or(self.wish.names_html, is_html);
             return match may_be_page || self.wish.preferred.is_some() {
                 true => DocumentTreatment::Headers(self.page(head, on_documents, None)),
                 false => DocumentTreatment::Unchanged,
             };
         };
+        // Nobody has read the page, which may forbid documents to some agents.
+        let on_documents = OnDocuments { depends_on_agent: true, ..on_documents };
         let mut headers = self.page(head, on_documents, None);
         head.of_the_page.iter().for_each(|name| headers.remove(*name));
-        if let Some(etag) = head.etag.and_then(|etag| entity_tag::of_document(form, etag)) {
+        if let Some(etag) = head.etag.and_then(|etag| entity_tag::of_document(edition, etag)) {
             headers.set(ETAG, etag);
         }
         // A cache takes it for that of what it has.
         if head.is_page() {
-            headers.set(CONTENT_TYPE, form.content_type().as_bytes());
+            headers.set(CONTENT_TYPE, edition.form.content_type().as_bytes());
         }
-        DocumentTreatment::Headers(headers.with(Some(form), DocumentOutcome::Made))
+        DocumentTreatment::Headers(headers.with(Some(edition.form), DocumentOutcome::Made))
     }
 
     fn conversion(
         &self,
         head: &Head<'_>,
-        form: DocumentForm,
+        edition: Edition,
         coding: Coding,
         on_documents: OnDocuments,
         known: &[Box<[u8]>],
     ) -> Conversion {
         Conversion {
-            form,
+            edition,
             coding,
             max_bytes: self.documents.max_bytes,
             length: head.length(),
             content_type: head.content_type.unwrap_or_default().into(),
             token: self.token.map(Into::into),
-            // Markdown has no metadata.
-            usage: self
-                .usage
-                .filter(|_| form == DocumentForm::AiDocument)
-                .and_then(|rules| rules.of_document(&head.usage)),
-            etag: head.etag.and_then(|etag| entity_tag::of_document(form, etag)),
+            usage: self.usage.and_then(|rules| rules.of_document(edition.form, &head.usage)),
+            etag: head.etag.and_then(|etag| entity_tag::of_document(edition, etag)),
             known: known.into(),
             of_the_page: head.of_the_page.clone(),
             vary: head.vary.iter().map(|line| (*line).into()).collect(),

@@ -96,7 +96,7 @@ fn outcome(request: &Asked<'_>, status: u16, response: Lines<'_>) -> Result<Docu
     match treated(request, status, response) {
         DocumentTreatment::Unchanged => Err(Vec::new()),
         DocumentTreatment::Headers(headers) => Err(texts(&headers)),
-        DocumentTreatment::Conversion(conversion) => Ok(conversion.form),
+        DocumentTreatment::Conversion(conversion) => Ok(conversion.form()),
     }
 }
 
@@ -187,9 +187,9 @@ fn aiwi_21_no_document_for_a_request_with_credentials() {
         let Err(headers) = outcome(&browser, 200, &[HTML]) else { panic!("a document") };
         assert_eq!(headers[0], "Vary: Accept");
     }
-    let request = asked("/a", &[MARKDOWN, ("cache-control", "no-transform")]);
-    let Err(found) = outcome(&request, 200, &[HTML]) else { panic!("a document") };
-    assert_eq!(found[0], "Vary: Accept");
+    let headers = [MARKDOWN, ("cache-control", "no-transform")];
+    let Err(found) = outcome(&asked("/a", &headers), 200, &[HTML]) else { panic!("a document") };
+    assert_eq!(found[0], "Vary: Accept, Cache-Control");
 }
 
 #[test]
@@ -229,6 +229,8 @@ fn pages_tell_that_they_vary_and_where_their_markdown_is() {
         ("/drafts/a", &[HTML]),
         ("/a", &[HTML, ("x-robots-tag", "noindex")]),
         ("/a", &[HTML, ("cache-control", "private")]),
+        ("/a", &[HTML, ("content-length", "1001")]),
+        ("/a", &[HTML, ("content-encoding", "zstd")]),
     ] {
         assert_eq!(outcome(&browser(path), 200, response), Err(["Vary: Accept".to_owned()].into()), "{path}");
     }
@@ -370,7 +372,14 @@ fn a_document_has_a_head_of_its_own() {
             "X-Markdown-Tokens: 11".into(),
         ]
     );
-    assert_eq!(texts(&conversion.page_headers(false)), ["Vary: Accept-Encoding, Accept"]);
+    assert_eq!(
+        texts(&conversion.page_headers(DocumentOutcome::Thin, false)),
+        ["Vary: Accept-Encoding, Accept"]
+    );
+    assert_eq!(
+        texts(&conversion.page_headers(DocumentOutcome::Busy, true)),
+        ["Vary: Accept-Encoding, Accept, User-Agent", "Cache-Control: no-store"]
+    );
     // A HEAD has the headers that follow from the head of the page.
     let request = Asked { method: "HEAD", ..asked("/a", &[MARKDOWN]) };
     let DocumentTreatment::Headers(head) = treated(&request, 200, &response) else {
@@ -379,7 +388,7 @@ fn a_document_has_a_head_of_its_own() {
     assert_eq!(
         texts(&head),
         [
-            "Vary: Accept-Encoding, Accept".into(),
+            "Vary: Accept-Encoding, Accept, User-Agent".into(),
             "Content-Length: ".to_string(),
             "Content-Encoding: ".into(),
             "Accept-Ranges: ".into(),
@@ -418,12 +427,13 @@ fn a_304_of_the_origin_is_one_of_the_document() {
     let request = [MARKDOWN, ("if-none-match", &*known)];
     assert_eq!(
         outcome(&asked("/a", &request), 304, &[("etag", "\"a\""), ("accept-ranges", "bytes")]),
-        Err(["Vary: Accept".to_owned(), "Accept-Ranges: ".into(), format!("ETag: {known}")].into())
+        Err(["Vary: Accept, User-Agent".to_owned(), "Accept-Ranges: ".into(), format!("ETag: {known}")]
+            .into())
     );
     assert_eq!(
         outcome(&asked("/a", &request), 304, &[("etag", "\"a\""), HTML]),
         Err([
-            "Vary: Accept".to_owned(),
+            "Vary: Accept, User-Agent".to_owned(),
             format!("ETag: {known}"),
             "Content-Type: text/markdown; charset=utf-8".into()
         ]

@@ -6,7 +6,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::conversion::Coding;
-use super::entity_tag::Condition;
+use super::entity_tag::{Condition, Edition};
 use super::form::{DocumentForm, names_html, takes_html};
 use super::headers::{
     ACCEPT, ACCEPT_ENCODING, AUTHORIZATION, CACHE_CONTROL, COOKIE, IF_MODIFIED_SINCE, IF_NONE_MATCH,
@@ -26,7 +26,7 @@ use crate::ruleset::sites::SiteDocuments;
 /// The wish of a request if its site sends documents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DocumentWish {
-    pub(super) preferred: Option<DocumentForm>,
+    pub(super) preferred: Option<Edition>,
     /// The reason why it gets the page as it is all the same.
     pub(super) declined: Option<Declined>,
     /// True if the origin is asked for a page because its markdown's own path was asked for.
@@ -89,10 +89,16 @@ impl Ruleset {
             _ => return None,
         };
         let accept = joined_line(request, &ACCEPT).unwrap_or_default();
-        let preferred = match is_at_page {
+        let form = match is_at_page {
             true => Some(DocumentForm::Markdown),
             false => DocumentForm::preferred(&accept),
         };
+        let preferred = form.map(|form| {
+            Edition::new(
+                form,
+                self.usage_rules(decision).and_then(|rules| rules.of_document(form, &[])).as_ref(),
+            )
+        });
         let declined = preferred.and_then(|_| self.declined(decision, request));
         Some(DocumentWish { preferred, declined, is_at_page, names_html: names_html(&accept), is_head })
     }
@@ -118,6 +124,10 @@ impl Ruleset {
 impl DocumentWish {
     /// The form that the client gets if the response permits it.
     pub fn form(self) -> Option<DocumentForm> {
+        self.edition().map(|edition| edition.form)
+    }
+
+    pub(super) fn edition(self) -> Option<Edition> {
         self.preferred.filter(|_| self.declined.is_none())
     }
 
@@ -125,14 +135,14 @@ impl DocumentWish {
     /// and must not refuse to send HTML.
     pub fn request_edits(self, request: &impl Request) -> RequestEdits {
         let mut edits = RequestEdits::default();
-        let Some(form) = self.form() else { return edits };
+        let Some(edition) = self.edition() else { return edits };
         for name in [RANGE, IF_RANGE] {
             if request.header(name.lowercase).is_some() {
                 edits.replaced.push((name, None));
             }
         }
         if let Some(tags) = joined_line(request, &IF_NONE_MATCH) {
-            let condition = Condition::of(form, &tags);
+            let condition = Condition::of(edition, &tags);
             edits.replaced.push((IF_NONE_MATCH, condition.of_pages));
             edits.known = condition.generated;
             // RFC 9110 section 13.1.3: it does not count beside tags, also once they are left out.

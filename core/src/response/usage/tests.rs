@@ -107,7 +107,7 @@ fn use_10_a_document_states_what_its_response_does() {
         let ruleset = Ruleset::compile("c.json", document.as_bytes(), &NoFiles).ruleset.unwrap();
         let decision = decide(&ruleset, request, Overrides::default());
         let rules = ruleset.usage_rules(&decision).expect("a site that sends");
-        rules.of_document(upstream)
+        rules.of_document(DocumentForm::AiDocument, upstream)
     };
     let preferences = |preferences: &str, licenses: &[&str]| {
         let licenses = licenses.iter().map(|url| String::from(*url)).collect();
