@@ -9,7 +9,7 @@ use std::sync::Arc;
 use crawlpike_core::metrics::{Event, OnceAMinute};
 use crawlpike_core::{Conversion, Decision, DocumentOutcome, DocumentResult, rfc_3339};
 use crawlpike_document_gate::{Finished, Job, Memory, NO_ROOM, PageSource, clock};
-use crawlpike_envoy_gate::{PageRequest, finish_head, show_result};
+use crawlpike_envoy_gate::{PageRequest, finish_head, finish_trailers, show_result};
 
 use crate::envoy::{Body, BodyPlace, LogLevel, Refused, StreamHandle, catch, log};
 use crate::errors;
@@ -52,20 +52,18 @@ impl Page {
         finish_head(stream, &self.loaded.ruleset, &self.decision, headers, Some(result))
     }
 
-    /// Lets the response go on, now that its body is complete.
-    fn send(&self, handle: &mut StreamHandle<'_>, place: BodyPlace) -> Result<(), Refused> {
+    /// Lets the response go on, now that its body is complete. Returns true if a document takes its place.
+    fn send(&self, handle: &mut StreamHandle<'_>, place: BodyPlace) -> Result<bool, Refused> {
         // Envoy ends a stream in the thread that does this, and other streams wait for it.
         let finished = catch(|| self.job.finish(&|| true, None, clock)).unwrap_or_else(|message| {
             errors::note(&message);
             self.job.refused()
         });
         let changed = self.change_head(handle, &finished);
-        match finished.document {
-            Some(document) if changed.is_ok() => handle.append(place, document.as_ref())?,
-            // With a head that is not that of a document, the page goes on.
-            _ => handle.append(place, self.job.body())?,
-        }
-        changed
+        // With a head that is not that of a document, the page goes on.
+        let document = finished.document.filter(|_| changed.is_ok());
+        handle.append(place, document.as_ref().map_or(self.job.body(), AsRef::as_ref))?;
+        changed.map(|()| document.is_some())
     }
 }
 
@@ -112,9 +110,12 @@ fn take(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>, is_last: bool)
 
 /// The body is complete, and trailers follow.
 pub(crate) fn complete(page: &Cell<Option<Page>>, handle: &mut StreamHandle<'_>) {
-    if let Some(page) = page.take()
-        && let Err(refused) = page.send(handle, BodyPlace::Kept)
-    {
+    let Some(page) = page.take() else { return };
+    let sent = page.send(handle, BodyPlace::Kept).and_then(|is_document| match is_document {
+        true => finish_trailers(&mut HostStream::new(handle)),
+        false => Ok(()),
+    });
+    if let Err(refused) = sent {
         errors::note(&refused);
     }
 }

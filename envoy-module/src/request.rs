@@ -108,6 +108,7 @@ fn header_set(headers: ChangedHeaders) -> HeaderSet {
         ChangedHeaders::Request => HeaderSet::Request,
         ChangedHeaders::RequestTrailers => HeaderSet::RequestTrailers,
         ChangedHeaders::Response => HeaderSet::Response,
+        ChangedHeaders::ResponseTrailers => HeaderSet::ResponseTrailers,
     }
 }
 

@@ -106,7 +106,7 @@ impl<'q> Stream for Noted<'q> {
             // The facts come by `show`, too. A question has no trailers.
             (ChangedHeaders::Request, Change::Add(_))
             | (ChangedHeaders::Response, Change::Remove)
-            | (ChangedHeaders::RequestTrailers, _) => {}
+            | (ChangedHeaders::RequestTrailers | ChangedHeaders::ResponseTrailers, _) => {}
         }
         Ok(())
     }

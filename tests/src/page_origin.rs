@@ -125,7 +125,7 @@ pub fn numbered_path(way: Way, number: usize, size: usize) -> String {
 /// | `/text` | a text |
 /// | `/nested` | a page of 100,000 nested elements |
 /// | `/cut` | a page that breaks off |
-/// | `/sized/N`, `/slow/N`, `/trailers/N` | the [`story`] of N bytes: in chunks, with a pause after each, or with a trailer |
+/// | `/sized/N`, `/slow/N`, `/trailers/N` | the [`story`] of N bytes: in chunks, with a pause after each, or with trailers |
 /// | `/held/N` | the story, the last twentieth of which waits for [`release`] |
 /// | `/numbered/WAY/NUMBER/SIZE`, also below other folders | the [`numbered`] page, sent in this [`Way`] |
 /// | `/echo` | the head of the request, as a text |
@@ -196,8 +196,11 @@ fn answer(mut stream: &TcpStream) -> io::Result<()> {
         stream.write_all(b"\r\n")?;
         pause.into_iter().for_each(thread::sleep);
     }
-    let trailer = if matches!(sized, Some(("trailers", _))) { "Server-Timing: page;dur=1\r\n" } else { "" };
-    write!(stream, "0\r\n{trailer}\r\n")
+    let trailers = match sized {
+        Some(("trailers", _)) => "Server-Timing: page;dur=1\r\nRepr-Digest: sha-256=:AAAA:\r\n",
+        _ => "",
+    };
+    write!(stream, "0\r\n{trailers}\r\n")
 }
 
 static IS_RELEASED: (Mutex<bool>, Condvar) = (Mutex::new(false), Condvar::new());

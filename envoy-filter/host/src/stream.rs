@@ -90,6 +90,7 @@ fn map_of(headers: ChangedHeaders) -> MapType {
         ChangedHeaders::Request => MapType::HttpRequestHeaders,
         ChangedHeaders::RequestTrailers => MapType::HttpRequestTrailers,
         ChangedHeaders::Response => MapType::HttpResponseHeaders,
+        ChangedHeaders::ResponseTrailers => MapType::HttpResponseTrailers,
     }
 }
 

@@ -48,6 +48,7 @@ pub(super) enum HeaderKind {
     Request = 0,
     RequestTrailers = 1,
     Response = 2,
+    ResponseTrailers = 3,
 }
 
 /// The attribute `source.address`, as `ADDRESS:PORT`.

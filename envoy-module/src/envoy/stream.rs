@@ -34,12 +34,13 @@ fn carried_out(call: &'static str, done: bool) -> Result<(), Refused> {
     if done { Ok(()) } else { Err(Refused { call }) }
 }
 
-/// The headers of a request or of a response, or the trailers of a request.
+/// The headers or the trailers of a request or of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HeaderSet {
     Request,
     RequestTrailers,
     Response,
+    ResponseTrailers,
 }
 
 /// The place at which bytes are added to the body of a response.
@@ -57,6 +58,7 @@ impl From<HeaderSet> for HeaderKind {
             HeaderSet::Request => Self::Request,
             HeaderSet::RequestTrailers => Self::RequestTrailers,
             HeaderSet::Response => Self::Response,
+            HeaderSet::ResponseTrailers => Self::ResponseTrailers,
         }
     }
 }

@@ -12,6 +12,9 @@ use crawlpike_core::{
 use crate::response::replace_lines;
 use crate::stream::{Change, ChangedHeaders, HeaderLines, Stream};
 
+/// The header in which Envoy keeps the path that the client sent, if it sends another one on. Its access log shows it.
+const ORIGINAL_PATH: &[u8] = b"x-envoy-original-path";
+
 /// A request to a site that sends documents.
 #[derive(Debug)]
 pub struct PageRequest {
@@ -36,8 +39,8 @@ pub enum PageHead {
 /// The changes of a request before the origin gets it.
 pub(crate) struct PageEdits {
     edits: RequestEdits,
-    /// The path of the page, if the client asked for that of its markdown.
-    path: Option<Vec<u8>>,
+    /// The path of the page, and that of its markdown, if the client asked for the latter.
+    path: Option<(Vec<u8>, Vec<u8>)>,
 }
 
 impl PageRequest {
@@ -68,6 +71,7 @@ impl PageRequest {
             None => Default::default(),
         };
         let page = Self { wish, target: request.path().into(), url, network, known };
+        let path = path.map(|path| (path, page.target.clone()));
         Some((Box::new(page), Box::new(PageEdits { edits, path })))
     }
 }
@@ -79,7 +83,10 @@ impl PageEdits {
             stream.change(ChangedHeaders::Request, name.lowercase.as_bytes(), change)?;
         }
         match &self.path {
-            Some(path) => stream.change_path(path),
+            Some((path, sent)) => {
+                stream.change(ChangedHeaders::Request, ORIGINAL_PATH, Change::Replace(sent))?;
+                stream.change_path(path)
+            }
             None => Ok(()),
         }
     }
@@ -150,6 +157,17 @@ pub fn finish_head<S: Stream>(
 ) -> Result<(), S::Error> {
     result.map_or(Ok(()), |result| show_result(stream, ruleset, decision, result))?;
     change_head(stream, headers)
+}
+
+/// Removes the trailers that describe the bytes of a page, since a document is sent in its place.
+///
+/// # Errors
+///
+/// Envoy refuses a call.
+pub fn finish_trailers<S: Stream>(stream: &mut S) -> Result<(), S::Error> {
+    DocumentHeaders::of_the_page().try_for_each(|name| {
+        stream.change(ChangedHeaders::ResponseTrailers, name.lowercase.as_bytes(), Change::Remove)
+    })
 }
 
 /// Shows the result if the site wants it in the filter state. Envoy takes it once.

@@ -20,7 +20,9 @@ mod response;
 mod stream;
 
 pub use address::address_of;
-pub use document::{PageHead, PageRequest, finish_head, on_page_head, page_path, show_result};
+pub use document::{
+    PageHead, PageRequest, finish_head, finish_trailers, on_page_head, page_path, show_result,
+};
 pub use forwarded::Forwarded;
 pub use known::{KNOWN_LENGTHS, KnownHeaders};
 pub use request::{Answer, Outcome, Recent, UnknownName, on_page_request, on_request, on_request_trailers};

@@ -27,6 +27,8 @@ pub enum ChangedHeaders {
     RequestTrailers,
     /// The response's.
     Response,
+    /// The trailers of the response.
+    ResponseTrailers,
 }
 
 /// A request, as far as Envoy has given it.

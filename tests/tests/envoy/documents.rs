@@ -12,7 +12,7 @@ use crawlpike_tests::envoy::{Envoy, Filter, manager};
 use crawlpike_tests::http::{Request, Response};
 use crawlpike_tests::lab::lab_with_sites;
 use crawlpike_tests::nginx::{Folder, ask, local};
-use crawlpike_tests::page_origin::{self, MARKDOWN, TAG, Way, numbered_path, page};
+use crawlpike_tests::page_origin::{self, MARKDOWN, TAG, Way, numbered_path, page, story};
 use crawlpike_tests::process::wait_for;
 use serde_json::{Value, json};
 
@@ -215,12 +215,16 @@ fn a_site_without_documents_sends_pages_as_they_are(gate: Filter) {
 }
 
 fn the_logs_and_counters_show_what_became_of_each_request(gate: Filter) {
-    let site = r#"{ "aiwebindex": { "document": true }, "filter_state": ["document"] }"#;
+    let site = r#"{ "aiwebindex": { "document": { "md_paths": true } }, "filter_state": ["document"] }"#;
     let name = format!("{}.document", gate.state());
     let site = Site::start(gate, lab_with_sites(site), |listener| {
         let format = manager(listener).pointer_mut("/access_log/0/typed_config/log_format/json_format");
-        *format.unwrap() =
-            json!({ "case": "%REQ(X-TEST-CASE)%", "document": format!("%FILTER_STATE({name}:PLAIN)%") });
+        *format.unwrap() = json!({
+            "case": "%REQ(X-TEST-CASE)%",
+            "document": format!("%FILTER_STATE({name}:PLAIN)%"),
+            "path": "%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%",
+            "digest": "%TRAILER(REPR-DIGEST)%",
+        });
     });
     let levels = ask(site.envoy.admin_port(), &Request::new("POST", "/logging?level=debug", "localhost"));
     assert_eq!(levels.status, 200, "{}", levels.text());
@@ -228,6 +232,9 @@ fn the_logs_and_counters_show_what_became_of_each_request(gate: Filter) {
         |accept| Request::get("/page").agent(crawlpike_tests::lab::FIREFOX).header("Accept", accept);
     for (case, request, expected) in [
         ("made", request("/page", "text/markdown"), Some("markdown")),
+        ("path", request("/page.md?a", "*/*").header("X-Envoy-Original-Path", "/forged"), Some("markdown")),
+        ("trailers", request("/trailers/1000", "text/markdown"), Some("markdown")),
+        ("page with trailers", request("/trailers/1000", "text/html"), None),
         ("person", firefox(AIDOCUMENT), Some("aidocument")),
         ("browser", firefox("text/html"), None),
         ("private", request("/private", "text/markdown"), Some("private")),
@@ -253,6 +260,9 @@ fn the_logs_and_counters_show_what_became_of_each_request(gate: Filter) {
         let line = site.envoy.wait_for_line("access.log", &format!(r#""case":"{case}""#));
         let line: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(line["document"].as_str(), expected, "{case}: {line}");
+        let digest = (case == "page with trailers").then_some("sha-256=:AAAA:");
+        assert_eq!(line["digest"].as_str(), digest, "{case}: {line}");
+        assert!(case != "path" || line["path"] == "/page.md?a", "{line}");
     }
     let made = format!("crawlpike: markdown of a page: made, {} bytes in, ", page("").len());
     let line = site.envoy.wait_for_line("envoy.log", &made);
@@ -262,7 +272,8 @@ fn the_logs_and_counters_show_what_became_of_each_request(gate: Filter) {
         wait_for(&series, || (site.envoy.value(&series) == Some(count)).then_some(()));
     }
     let bytes = r#"crawlpike_document_bytes_total{form="markdown",direction="in"}"#;
-    wait_for(bytes, || (site.envoy.value(bytes) == Some(page("").len() as u64)).then_some(()));
+    let read = 2 * page("").len() + story(1000).len();
+    wait_for(bytes, || (site.envoy.value(bytes) == Some(read as u64)).then_some(()));
     assert!(site.envoy.value("crawlpike_document_microseconds_total{}").is_some());
     has_no_errors(&site);
 }

@@ -23,6 +23,11 @@ impl DocumentHeaders {
         self.replaced.iter().map(|(name, lines)| (*name, &**lines))
     }
 
+    /// The headers and trailers that describe the bytes of the page.
+    pub fn of_the_page() -> impl Iterator<Item = HeaderName> {
+        OF_THE_PAGE.into_iter().chain([ETAG])
+    }
+
     /// The same, with the outcome for a client that asked for a form.
     #[must_use]
     pub(super) fn with(self, form: Option<DocumentForm>, outcome: DocumentOutcome) -> Self {
