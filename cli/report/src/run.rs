@@ -103,9 +103,9 @@ impl Job<'_, '_> {
         sources
     }
 
-    /// The time of the first request in the first chunk of a file.
+    /// The time of the first request in the first chunk of a regular file; a pipe can be read only once.
     fn first_time(&self, source: &Source) -> Option<i64> {
-        if *source == Source::Stdin {
+        if !source.is_regular() {
             return None;
         }
         let log = input::open(source, Arc::default(), self.stop.clone()).ok()?;

@@ -21,6 +21,11 @@ impl Source {
             Self::File(path) => path.display().to_string(),
         }
     }
+
+    /// Returns true for a file that can be read again, unlike stdin and pipes.
+    pub(crate) fn is_regular(&self) -> bool {
+        matches!(self, Self::File(path) if path.is_file())
+    }
 }
 
 /// The logs behind a path: stdin for `-`, the file, or the files in the folder and in those below it, by their names. In a

@@ -173,3 +173,12 @@ fn limits_show_which_requests_they_would_have_refused() {
     assert_eq!((&limits["limits"][0]["refused"], &limits["late"]), (&0.into(), &0.into()));
     assert_eq!(limits["whole_seconds"], 2);
 }
+
+#[test]
+fn limits_lose_no_line_of_a_pipe() {
+    let folder = folder();
+    folder.write("access.log", log());
+    let arguments = ["report", "--config", "crawlpike.json", "/dev/stdin", "access.log", "--json", "--limit"];
+    let done = folder.run_with(&[&arguments[..], &["key=address rate=1r/s"]].concat(), log());
+    assert_eq!(json(&done)["limits"]["limits"][0]["requests"], 18);
+}
