@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use std::thread;
 
 use crawlpike_report::{
-    Job, Limit, LineReader, Options, Report, Source, Stop, parse_time, sources, write_csv, write_html,
-    write_json, write_text,
+    Job, Limit, LineReader, Options, Report, Stop, parse_time, sources, write_csv, write_html, write_json,
+    write_text,
 };
 use rustix::termios::tcgetwinsize;
 use signal_hook::consts::SIGINT;
@@ -137,20 +137,23 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         limits: arguments.limits.clone(),
         anonymize: arguments.anonymize,
     };
-    let (logs, mut has_failed) = logs(&arguments.logs);
     let cores = || thread::available_parallelism().map_or(1, usize::from);
     let job = Job {
         ruleset: &ruleset,
         other: other.as_ref(),
         reader: &reader,
         options: &options,
-        sources: &logs,
+        sources: &sources(&arguments.logs),
         now: crawlpike_files::now(),
         threads: arguments.threads.unwrap_or_else(cores),
         stop: stop_on_interrupt()?,
     };
     let mut events = arguments.events.then(|| BufWriter::new(io::stdout()));
     let report = job.run(events.as_mut().map(|events| events as &mut (dyn Write + Send)))?;
+    for (name, first) in report.duplicate_logs() {
+        say(format_args!("{name}: warning: the same file as {first}, which counts once"));
+    }
+    let mut has_failed = false;
     for (name, error) in report.unreadable_logs() {
         has_failed = true;
         say(format_args!("{name}: error: cannot be read: {error}"));
@@ -191,22 +194,6 @@ fn stop_on_interrupt() -> Result<Stop, Failure> {
     register_conditional_shutdown(SIGINT, INTERRUPTED.into(), stop.flag())?;
     register(SIGINT, stop.flag())?;
     Ok(stop)
-}
-
-/// The logs behind the paths, and whether a folder cannot be read.
-fn logs(paths: &[PathBuf]) -> (Vec<Source>, bool) {
-    let mut logs = Vec::new();
-    let mut has_failed = false;
-    for path in paths {
-        match sources(path) {
-            Ok(found) => logs.extend(found),
-            Err(error) => {
-                say(source::unreadable(path, error));
-                has_failed = true;
-            }
-        }
-    }
-    (logs, has_failed)
 }
 
 /// The number of characters in a line of the terminal.

@@ -65,7 +65,8 @@ impl Job<'_, '_> {
                 return (files, true);
             }
             let read = Arc::new(AtomicU64::new(0));
-            let mut file = File { name: source.name(), bytes: 0, lines: 0, error: None };
+            let mut file =
+                File { name: source.name(), bytes: 0, lines: 0, same_as: source.same_as(), error: None };
             match input::open(source, Arc::clone(&read), self.stop.clone()) {
                 Ok(log) => {
                     let mut chunks = Chunks::new(log);

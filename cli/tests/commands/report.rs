@@ -3,12 +3,13 @@
 
 mod counts;
 
-use std::fs;
+use std::fs::{self, Permissions};
 use std::io::Write;
+use std::os::unix::fs::{PermissionsExt, symlink};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use rustix::process::{Pid, Signal, kill_process};
+use rustix::process::{Pid, Signal, geteuid, kill_process};
 use serde_json::Value;
 
 use crate::fixture::{Done, Folder, GOOGLEBOT};
@@ -119,6 +120,42 @@ fn logs_may_be_compressed_in_folders_and_on_stdin() {
     assert_eq!(requests(folder.run(&arguments("logs"))), 18);
     assert_eq!(requests(folder.run_with(&arguments("-"), &gzip)), 9);
     assert_eq!(requests(folder.run_with(&arguments("-"), log())), 9);
+}
+
+#[test]
+fn a_file_with_several_names_counts_once() {
+    let folder = folder();
+    fs::create_dir(folder.path("logs")).unwrap();
+    folder.write("logs/access.log", log());
+    symlink("access.log", folder.path("logs/current.log")).unwrap();
+    let arguments = ["report", "--config", "crawlpike.json", "--json", "logs", "./logs/access.log"];
+    let done = folder.run(&arguments);
+    done.ends(0);
+    let input = &json(&done)["input"];
+    assert_eq!(input["requests"], 9);
+    for (file, name) in [(1, "logs/current.log"), (2, "./logs/access.log")] {
+        done.says(&format!("{name}: warning: the same file as logs/access.log, which counts once\n"));
+        assert_eq!(
+            (&input["files"][file]["name"], &input["files"][file]["same_as"]),
+            (&name.into(), &"logs/access.log".into())
+        );
+    }
+}
+
+/// As root, every folder can be read.
+#[test]
+fn a_folder_that_cannot_be_read_hides_no_other_log() {
+    let folder = folder();
+    fs::create_dir_all(folder.path("logs/a")).unwrap();
+    folder.write("logs/access.log", log());
+    symlink("gone", folder.path("logs/gone.log")).unwrap();
+    fs::set_permissions(folder.path("logs/a"), Permissions::from_mode(0o0)).unwrap();
+    let done = folder.run(&["report", "--config", "crawlpike.json", "--json", "logs"]);
+    done.ends(2).says("logs/gone.log: error: cannot be read: ");
+    if !geteuid().is_root() {
+        done.says("logs/a: error: cannot be read: ");
+    }
+    assert_eq!(json(&done)["input"]["requests"], 9);
 }
 
 #[test]

@@ -29,6 +29,8 @@ pub(crate) fn open(source: &Source, read: Arc<AtomicU64>, stop: Stop) -> io::Res
         // Without the buffer of the standard library, whose bytes a wait for more would not see.
         Source::Stdin => File::from(io::stdin().as_fd().try_clone_to_owned()?),
         Source::File(path) => File::open(path)?,
+        Source::Duplicate(..) => return Ok(Box::new(io::empty())),
+        Source::Unreadable(_, why) => return Err(io::Error::other(why.clone())),
     };
     // A folder opens, and fails only when it is read.
     if file.metadata()?.is_dir() {

@@ -1,7 +1,9 @@
 //! Which files are read.
 
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fs;
-use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// A log.
@@ -11,6 +13,10 @@ pub enum Source {
     Stdin,
     /// A file.
     File(PathBuf),
+    /// Another name of a file, and the one by which it is read.
+    Duplicate(PathBuf, PathBuf),
+    /// A folder that cannot be read, or not to its end, and the reason.
+    Unreadable(PathBuf, String),
 }
 
 impl Source {
@@ -18,7 +24,17 @@ impl Source {
     pub fn name(&self) -> String {
         match self {
             Self::Stdin => "<stdin>".to_string(),
-            Self::File(path) => path.display().to_string(),
+            Self::File(path) | Self::Duplicate(path, _) | Self::Unreadable(path, _) => {
+                path.display().to_string()
+            }
+        }
+    }
+
+    /// The name by which the file is read, if this is another one.
+    pub(crate) fn same_as(&self) -> Option<String> {
+        match self {
+            Self::Duplicate(_, first) => Some(first.display().to_string()),
+            _ => None,
         }
     }
 
@@ -28,41 +44,64 @@ impl Source {
     }
 }
 
-/// The logs behind a path: stdin for `-`, the file, or the files in the folder and in those below it, by their names. In a
-/// folder, hidden files and those with `error` in their names are left out, because servers keep their error logs there.
-///
-/// # Errors
-///
-/// If a folder cannot be read. That a file cannot be read shows when it is opened.
-pub fn sources(path: &Path) -> io::Result<Vec<Source>> {
-    if path.as_os_str() == "-" {
-        return Ok(vec![Source::Stdin]);
+/// The logs behind paths: stdin for `-`, a file, or the files in a folder and in those below it, by their names. In a folder,
+/// hidden files and those with `error` in their names are left out, because servers keep their error logs there. That a file cannot
+/// be read shows when it is opened.
+pub fn sources(paths: &[PathBuf]) -> Vec<Source> {
+    let mut found = Found::default();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            found.sources.push(Source::Stdin);
+        } else if path.is_dir() {
+            found.add_folder(path);
+        } else {
+            found.add_file(path.clone());
+        }
     }
-    let mut found = Vec::new();
-    if path.is_dir() {
-        collect(path, &mut found)?;
-    } else {
-        found.push(Source::File(path.to_path_buf()));
-    }
-    Ok(found)
+    found.sources
 }
 
-fn collect(folder: &Path, found: &mut Vec<Source>) -> io::Result<()> {
-    let mut entries = fs::read_dir(folder)?.collect::<io::Result<Vec<_>>>()?;
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let name = entry.file_name();
-        let name = name.to_string_lossy();
-        // A link to a folder could lead back to this one.
-        let kind = entry.file_type()?;
-        if name.starts_with('.') || name.contains("error") {
-            continue;
+#[derive(Default)]
+struct Found {
+    sources: Vec<Source>,
+    /// The regular files by device and inode, so that each counts once.
+    files: HashMap<(u64, u64), PathBuf>,
+}
+
+impl Found {
+    fn add_folder(&mut self, folder: &Path) {
+        let mut entries = Vec::new();
+        let read = fs::read_dir(folder).and_then(|mut found| {
+            found.try_for_each(|entry| {
+                entries.push(entry?);
+                Ok(())
+            })
+        });
+        if let Err(error) = read {
+            self.sources.push(Source::Unreadable(folder.to_path_buf(), error.to_string()));
         }
-        if kind.is_dir() {
-            collect(&entry.path(), found)?;
-        } else if entry.path().is_file() {
-            found.push(Source::File(entry.path()));
+        entries.sort_by_key(fs::DirEntry::file_name);
+        for entry in entries {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            if name.starts_with('.') || name.contains("error") {
+                continue;
+            }
+            // A link to a folder could lead back to this one.
+            if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                self.add_folder(&entry.path());
+            } else if fs::metadata(entry.path()).ok().is_none_or(|data| data.is_file()) {
+                self.add_file(entry.path());
+            }
         }
     }
-    Ok(())
+
+    fn add_file(&mut self, path: PathBuf) {
+        let data = fs::metadata(&path).ok().filter(fs::Metadata::is_file);
+        self.sources.push(match data.map(|data| self.files.entry((data.dev(), data.ino()))) {
+            Some(Entry::Occupied(first)) => Source::Duplicate(path, first.get().clone()),
+            Some(Entry::Vacant(place)) => Source::File(place.insert(path).clone()),
+            None => Source::File(path),
+        });
+    }
 }

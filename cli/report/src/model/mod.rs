@@ -83,6 +83,8 @@ pub(crate) struct File {
     /// The number of bytes that were read, before they were decompressed.
     pub(crate) bytes: u64,
     pub(crate) lines: u64,
+    /// The name by which the file is read, if this is another name of it.
+    pub(crate) same_as: Option<String>,
     /// The reason why it could not be read, or not to its end.
     pub(crate) error: Option<String>,
 }
@@ -335,6 +337,11 @@ impl Report {
     /// The logs that could not be read, or not to their ends, with the reasons.
     pub fn unreadable_logs(&self) -> impl Iterator<Item = (&str, &str)> {
         self.input.files.iter().filter_map(|file| Some((&*file.name, file.error.as_deref()?)))
+    }
+
+    /// The names of logs that are read by another name, with that name.
+    pub fn duplicate_logs(&self) -> impl Iterator<Item = (&str, &str)> {
+        self.input.files.iter().filter_map(|file| Some((&*file.name, file.same_as.as_deref()?)))
     }
 
     /// Returns true if there are lines, and none of them matches the log format.

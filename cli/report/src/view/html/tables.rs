@@ -316,11 +316,12 @@ pub(super) fn input(report: &Report, page: &mut String) {
     let input = &report.input;
     page.push_str("<section class=\"long\">\n<h2>Input</h2>\n");
     let rows = input.files.iter().map(|file| {
+        let same = file.same_as.as_ref().map(|first| format!("the same file as {first}"));
         vec![
             title("wide", &file.name),
             number(file.lines),
             text("n", bytes(file.bytes)),
-            text("wide", file.error.as_deref().unwrap_or_default()),
+            text("wide", file.error.clone().or(same).unwrap_or_default()),
         ]
     });
     table(page, "Logs", &["log", "lines#", "bytes#", "problem"], rows);
