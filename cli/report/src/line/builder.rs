@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use crawlpike_core::{Scheme, is_token_byte};
 
-use super::names::{Field, Meaning};
+use super::names::{Field, Meaning, REWRITTEN};
 use super::record::{Record, Text};
 use super::{escape, moment};
 
@@ -90,6 +90,12 @@ impl<'l> Builder<'l> {
         let user_agent = self.text(Field::UserAgent);
         let purpose = self.text(Field::Purpose);
         let accept = self.text(Field::Accept);
+        let mut is_rewritten = matches!(self.values[Field::Target as usize], Some((REWRITTEN, _)));
+        if is_rewritten && self.values[Field::RequestLine as usize].is_some() {
+            // The gates decide by the path that was sent.
+            self.take(Field::Target);
+            is_rewritten = false;
+        }
         let (method, target, authority) = self.request()?;
         Ok(Record {
             address,
@@ -99,6 +105,7 @@ impl<'l> Builder<'l> {
             authority,
             method,
             target,
+            is_rewritten,
             user_agent,
             purpose,
             accept,

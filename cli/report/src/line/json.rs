@@ -57,6 +57,7 @@ fn into_owned(record: Record<'_>) -> Record<'static> {
         authority: record.authority.map(owned),
         method: owned(record.method),
         target: owned(record.target),
+        is_rewritten: record.is_rewritten,
         user_agent: record.user_agent.map(owned),
         purpose: record.purpose.map(owned),
         accept: record.accept.map(owned),

@@ -45,6 +45,9 @@ pub(crate) fn lacking(has: impl Fn(Field) -> bool) -> Option<Field> {
 /// A field, and how much this source of it is preferred to others in the same line.
 pub(crate) type Meaning = (Field, u8);
 
+/// The rank of a target that is the one after rewrites and internal redirects.
+pub(crate) const REWRITTEN: u8 = 1;
+
 /// The meaning of a variable of nginx, without `$`; `None` if the report has no use for it.
 pub(crate) fn of_variable(name: &str, purpose_header: &str) -> Option<Meaning> {
     if name.strip_prefix("http_").is_some_and(|header| is_header(header, purpose_header)) {
@@ -63,7 +66,7 @@ pub(crate) fn of_variable(name: &str, purpose_header: &str) -> Option<Meaning> {
         "request" => (Field::RequestLine, 1),
         "request_method" => (Field::Method, 1),
         "request_uri" => (Field::Target, 3),
-        "uri" | "document_uri" => (Field::Target, 1),
+        "uri" | "document_uri" => (Field::Target, REWRITTEN),
         "http_user_agent" => (Field::UserAgent, 1),
         "http_accept" => (Field::Accept, 1),
         "crawlpike_purpose" => (Field::Purpose, 1),

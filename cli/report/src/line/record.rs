@@ -25,6 +25,8 @@ pub struct Record<'l> {
     pub method: Text<'l>,
     /// The path with the query. Empty for CONNECT.
     pub target: Text<'l>,
+    /// True if the log has only the path after rewrites and internal redirects.
+    pub is_rewritten: bool,
     /// The User-Agent.
     pub user_agent: Option<Text<'l>>,
     /// The purposes that the client declared.

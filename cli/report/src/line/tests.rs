@@ -81,6 +81,22 @@ fn formats_are_detected_line_by_line() {
     }
 }
 
+/// As nginx logs `/private/a` after `try_files $uri /index.html`.
+#[test]
+fn the_path_is_the_one_that_was_sent() {
+    let reader = detecting();
+    let ending = r#""uri":"/index.html","address":"192.0.2.7","user_agent":"x"}"#;
+    for (fields, target, is_rewritten) in [
+        (r#"{"request":"GET /private/a HTTP/1.1","request_method":"GET","#, "/private/a", false),
+        (r#"{"request_uri":"/private/a","request_method":"GET","#, "/private/a", false),
+        (r#"{"request_method":"GET","#, "/index.html", true),
+    ] {
+        let line = format!("{fields}{ending}");
+        let record = reader.read(line.as_bytes()).unwrap();
+        assert_eq!((&*record.target, record.is_rewritten), (target.as_bytes(), is_rewritten), "{line}");
+    }
+}
+
 #[test]
 fn a_time_keeps_its_milliseconds() {
     let reader = detecting();

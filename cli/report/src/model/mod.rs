@@ -72,6 +72,8 @@ pub(crate) struct Input {
     pub(crate) too_long: u64,
     pub(crate) without_time: u64,
     pub(crate) without_host: u64,
+    /// Requests of which the log has only the path after rewrites.
+    pub(crate) rewritten: u64,
     /// The first lines that do not count.
     pub(crate) examples: Vec<ExampleRow>,
 }
@@ -232,6 +234,7 @@ impl Report {
             too_long: fault(Fault::TooLong),
             without_time: tally.without_time,
             without_host: tally.without_host,
+            rewritten: tally.rewritten,
             examples: examples.collect(),
             files,
         };

@@ -54,6 +54,8 @@ pub(crate) struct Tally<'r> {
     pub(crate) from_private: u64,
     pub(crate) without_time: u64,
     pub(crate) without_host: u64,
+    /// Requests of which the log has only the path after rewrites.
+    pub(crate) rewritten: u64,
     pub(crate) groups: HashMap<Sender<'r>, Group<'r>>,
     /// Automation that claims no known agent, by the name of its product.
     pub(crate) unknown: Frequent<Vec<u8>, Group<'r>>,
@@ -121,6 +123,7 @@ impl<'r> Tally<'r> {
             from_private: 0,
             without_time: 0,
             without_host: 0,
+            rewritten: 0,
             groups: HashMap::new(),
             unknown: Frequent::new(Self::UNKNOWN),
             all_unknown: Group::default(),
@@ -160,6 +163,7 @@ impl<'r> Tally<'r> {
         }
         self.private += u64::from(*doubt == Some(Doubt::PrivateAddress));
         self.without_host += u64::from(record.authority.is_none());
+        self.rewritten += u64::from(record.is_rewritten);
         if let Some(address) = record.address {
             self.addresses.add(address);
             self.from_private += u64::from(Doubt::of(address) == Some(Doubt::PrivateAddress));
@@ -194,6 +198,7 @@ impl<'r> Tally<'r> {
         self.from_private += other.from_private;
         self.without_time += other.without_time;
         self.without_host += other.without_host;
+        self.rewritten += other.rewritten;
         for (sender, group) in other.groups {
             self.groups.entry(sender).or_default().merge(group);
         }

@@ -237,9 +237,12 @@ impl<W: Write> Page<'_, W> {
         }
         self.table("Lines", table, 0)?;
         let requests = input.requests;
-        for (without, what) in [(input.without_host, "host"), (input.without_time, "time")] {
+        for (without, what, remedy) in [
+            (input.without_host, "host", "; --default-host names it"),
+            (input.without_time, "time", ""),
+            (input.rewritten, "path before rewrites", "; log `$request` or `$request_uri`"),
+        ] {
             if without > 0 && requests > 0 {
-                let remedy = if what == "host" { "; --default-host names it" } else { "" };
                 let share = share(without, requests);
                 writeln!(
                     self.output,

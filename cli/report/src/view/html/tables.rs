@@ -332,6 +332,7 @@ pub(super) fn input(report: &Report, page: &mut String) {
         (input.without_request, "lines are of requests that the server refused before it had read them"),
         (input.without_host, "requests have no host in the log"),
         (input.without_time, "requests have no time in the log"),
+        (input.rewritten, "requests have only the path after rewrites in the log"),
     ] {
         if lines > 0 {
             let _ = writeln!(page, "<p class=\"note\">{} {why}.</p>", count(lines));
