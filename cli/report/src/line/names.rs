@@ -77,6 +77,12 @@ pub(crate) fn of_variable(name: &str, purpose_header: &str) -> Option<Meaning> {
     })
 }
 
+/// Returns true if a client can put spaces and brackets into this variable of nginx.
+pub(crate) fn is_free(name: &str) -> bool {
+    let is_one = ["remote_user", "request", "uri", "document_uri", "args", "query_string"].contains(&name);
+    is_one || ["http_", "arg_", "cookie_"].iter().any(|start| name.starts_with(start))
+}
+
 /// The meaning of a command of Envoy, such as `REQ` with the argument `:PATH`.
 pub(crate) fn of_command(command: &str, argument: &str, purpose_header: &str) -> Option<Meaning> {
     match command {

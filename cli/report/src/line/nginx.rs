@@ -49,7 +49,8 @@ fn pieces<'t>(text: &'t str, purpose_header: &str) -> Result<(Vec<Piece>, Vec<&'
         if name.is_empty() || !name.chars().all(is_of_name) {
             return Err("`$` without the name of a variable".to_string());
         }
-        pieces.push(Piece::Field(names::of_variable(name, purpose_header)));
+        let kind = if names::is_free(name) { Piece::Free } else { Piece::Field };
+        pieces.push(kind(names::of_variable(name, purpose_header)));
         variables.push(name);
         rest = following;
     }

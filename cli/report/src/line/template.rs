@@ -1,6 +1,6 @@
 //! Formats that are texts with fields between them, as nginx and Envoy write them.
 
-use memchr::memmem::Finder;
+use memchr::memmem::{Finder, FinderRev};
 
 use super::builder::{Builder, Escape, Fault, Value};
 use super::names::Meaning;
@@ -13,6 +13,8 @@ pub(crate) enum Piece {
     Text(Vec<u8>),
     /// A field, of which the report may have no use.
     Field(Option<Meaning>),
+    /// A field in which a client can write what it likes, such as its user name.
+    Free(Option<Meaning>),
 }
 
 /// A format, ready to read lines.
@@ -20,16 +22,33 @@ pub(crate) enum Piece {
 pub(crate) struct Template {
     /// The text at the start of each line.
     start: Vec<u8>,
-    /// Each field, and the text up to which it goes. Only that of the last one may be empty.
-    fields: Vec<(Option<Meaning>, Finder<'static>)>,
+    runs: Vec<Run>,
     /// True if lines may have more than the format, as those of nginx's `main` have more than `combined`.
     may_go_on: bool,
     escape: Escape,
 }
 
+/// Fields up to a text that no value has. One of them may have the texts between the others: it has what these leave.
+#[derive(Clone, Debug)]
+struct Run {
+    /// The fields before it, each with the text up to which it goes.
+    before: Vec<(Option<Meaning>, Finder<'static>)>,
+    free: Option<Meaning>,
+    /// The fields behind it, the last one first, each with the text from which on it goes.
+    behind: Vec<(Option<Meaning>, FinderRev<'static>)>,
+    end: Finder<'static>,
+}
+
 /// Two fields have no text between them, and the first one has this number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Ambiguous(pub(crate) usize);
+
+/// A field, and the text behind it.
+struct Field {
+    meaning: Option<Meaning>,
+    is_free: bool,
+    text: Vec<u8>,
+}
 
 impl Template {
     /// Compiles a format.
@@ -39,47 +58,93 @@ impl Template {
         may_go_on: bool,
     ) -> Result<Self, Ambiguous> {
         let mut start = Vec::new();
-        let mut fields: Vec<(Option<Meaning>, Vec<u8>)> = Vec::new();
+        let mut fields: Vec<Field> = Vec::new();
         for piece in pieces {
+            let is_free = matches!(piece, Piece::Free(_));
             match piece {
                 Piece::Text(text) => {
-                    fields.last_mut().map_or(&mut start, |(_, text)| text).extend_from_slice(&text);
+                    fields.last_mut().map_or(&mut start, |field| &mut field.text).extend_from_slice(&text);
                 }
-                Piece::Field(meaning) => {
-                    if fields.last().is_some_and(|(_, text)| text.is_empty()) {
+                Piece::Field(meaning) | Piece::Free(meaning) => {
+                    if fields.last().is_some_and(|field| field.text.is_empty()) {
                         return Err(Ambiguous(fields.len()));
                     }
-                    fields.push((meaning, Vec::new()));
+                    fields.push(Field { meaning, is_free, text: Vec::new() });
                 }
             }
         }
-        let finder = |(meaning, text): (_, Vec<u8>)| (meaning, Finder::new(&text).into_owned());
-        Ok(Self { start, fields: fields.into_iter().map(finder).collect(), may_go_on, escape })
+        // A server that escapes quotes writes one only where its format has it.
+        let is_sure = |field: &Field| escape == Escape::None || field.text.contains(&b'"');
+        let runs = fields.split_inclusive(is_sure).filter_map(Run::new).collect();
+        Ok(Self { start, runs, may_go_on, escape })
     }
 
     /// The fields that it has.
     pub(crate) fn meanings(&self) -> impl Iterator<Item = Meaning> {
-        self.fields.iter().filter_map(|(meaning, _)| *meaning)
+        self.runs.iter().flat_map(Run::meanings)
     }
 
     /// Reads a line.
     pub(crate) fn read<'l>(&self, line: &'l [u8]) -> Result<Record<'l>, Fault> {
         let mut builder = Builder::new(self.escape);
         let mut rest = line.strip_prefix(&*self.start).ok_or(Fault::Unreadable)?;
-        let last = self.fields.len().saturating_sub(1);
-        for (at, (meaning, end)) in self.fields.iter().enumerate() {
-            let text = end.needle();
-            let (value, after) = if at == last && !self.may_go_on {
-                (rest.strip_suffix(text).ok_or(Fault::Unreadable)?, &[][..])
+        let last = self.runs.len().saturating_sub(1);
+        for (at, run) in self.runs.iter().enumerate() {
+            let end = run.end.needle();
+            let (values, after) = if at == last && !self.may_go_on {
+                (rest.strip_suffix(end).ok_or(Fault::Unreadable)?, &[][..])
             } else {
-                let found = end.find(rest).ok_or(Fault::Unreadable)?;
-                (&rest[..found], &rest[found + text.len()..])
+                let found = run.end.find(rest).ok_or(Fault::Unreadable)?;
+                (&rest[..found], &rest[found + end.len()..])
             };
-            if let Some(meaning) = meaning {
-                builder.put(*meaning, Value::Text(value.into()));
-            }
+            run.read(values, &mut builder).ok_or(Fault::Unreadable)?;
             rest = after;
         }
         builder.finish()
+    }
+}
+
+impl Run {
+    fn new(fields: &[Field]) -> Option<Self> {
+        let last = fields.len().checked_sub(1)?;
+        let free = fields.iter().position(|field| field.is_free).unwrap_or(last);
+        let behind = fields[free..].windows(2).rev();
+        Some(Self {
+            before: fields[..free]
+                .iter()
+                .map(|field| (field.meaning, Finder::new(&field.text).into_owned()))
+                .collect(),
+            free: fields[free].meaning,
+            behind: behind
+                .map(|pair| (pair[1].meaning, FinderRev::new(&pair[0].text).into_owned()))
+                .collect(),
+            end: Finder::new(&fields[last].text).into_owned(),
+        })
+    }
+
+    fn meanings(&self) -> impl Iterator<Item = Meaning> {
+        let before = self.before.iter().map(|(meaning, _)| *meaning);
+        before.chain([self.free]).chain(self.behind.iter().map(|(meaning, _)| *meaning)).flatten()
+    }
+
+    /// Takes the values of the fields; `None` if a text between them is missing.
+    fn read<'l>(&self, mut rest: &'l [u8], builder: &mut Builder<'l>) -> Option<()> {
+        let mut put = |meaning: Option<Meaning>, value: &'l [u8]| {
+            if let Some(meaning) = meaning {
+                builder.put(meaning, Value::Text(value.into()));
+            }
+        };
+        for (meaning, end) in &self.before {
+            let found = end.find(rest)?;
+            put(*meaning, &rest[..found]);
+            rest = &rest[found + end.needle().len()..];
+        }
+        for (meaning, start) in &self.behind {
+            let found = start.rfind(rest)?;
+            put(*meaning, &rest[found + start.needle().len()..]);
+            rest = &rest[..found];
+        }
+        put(self.free, rest);
+        Some(())
     }
 }

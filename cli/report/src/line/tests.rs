@@ -97,6 +97,22 @@ fn the_path_is_the_one_that_was_sent() {
     }
 }
 
+/// Lines of nginx 1.22 for `curl -u 'x [y:z'` and the like.
+#[test]
+fn a_client_cannot_hide_by_what_it_sends() {
+    let own =
+        r#"$remote_addr $remote_user [$time_local] $request_time "$http_user_agent" $request $status $uri"#;
+    let own = reader(&[own], &[]).unwrap();
+    for user in ["x [y", "x] [22/Nov/2026:07:05:12 +0000] \\x22GET / ", " [", "[x] 0.1"] {
+        let line = COMBINED.replace(" - - ", &format!(" - {user} "));
+        assert_eq!(read(&detecting(), &line), read(&detecting(), COMBINED), "{line}");
+        let line = format!(
+            r#"192.0.2.7 {user} [22/Nov/2026:07:05:12 +0000] 0.002 "curl/8.5.0" GET /a?b=c HTTP/1.1 200 /a"#
+        );
+        assert_eq!(read(&own, &line), "192.0.2.7 GET - /a?b=c 1795331112 200 0 curl/8.5.0", "{line}");
+    }
+}
+
 #[test]
 fn a_time_keeps_its_milliseconds() {
     let reader = detecting();
