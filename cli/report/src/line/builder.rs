@@ -14,7 +14,7 @@ use super::{escape, moment};
 pub enum Fault {
     /// No format reads it.
     Unreadable,
-    /// The server answered before it had a request, as nginx does with 400 and 408. A gate never sees these.
+    /// The server answered before it had a request, as nginx does with 408 and some 400. A gate never sees these.
     NoRequest,
     /// It is longer than the limit.
     TooLong,
@@ -50,7 +50,8 @@ impl<'l> Builder<'l> {
 
     /// Takes a value, unless a source of it that is preferred has one.
     pub(crate) fn put(&mut self, (field, rank): Meaning, value: Value<'l>) {
-        if matches!(&value, Value::Text(text) if text.is_empty() || **text == *b"-") {
+        // That no upstream was asked is of use.
+        if is_none(&value) && field != Field::UpstreamStatus {
             return;
         }
         let slot = &mut self.values[field as usize];
@@ -78,6 +79,9 @@ impl<'l> Builder<'l> {
             None => None,
         };
         let status = status.map(u16::try_from).transpose().map_err(|_| Fault::Unreadable)?;
+        if self.is_refused_by_nginx(status) {
+            return Err(Fault::NoRequest);
+        }
         let bytes = match self.take(Field::Bytes) {
             Some(value) => whole(&value).ok_or(Fault::Unreadable)?,
             None => 0,
@@ -143,6 +147,18 @@ impl<'l> Builder<'l> {
         address.map(Some).map_err(|_| Fault::Unreadable)
     }
 
+    /// Returns true if nginx refused the request before any gate saw it. An upstream can send the same statuses, and only nginx
+    /// logs request lines.
+    fn is_refused_by_nginx(&mut self, status: Option<u16>) -> bool {
+        let upstream = self.take(Field::UpstreamStatus);
+        let was_asked = upstream.as_ref().is_some_and(|status| !is_none(status));
+        match status {
+            Some(400 | 414) => upstream.is_some() && !was_asked,
+            Some(408 | 494) => self.values[Field::RequestLine as usize].is_some() && !was_asked,
+            _ => false,
+        }
+    }
+
     /// The method, the target and the host.
     fn request(&mut self) -> Result<(Text<'l>, Text<'l>, Option<Text<'l>>), Fault> {
         let authority = self.text(Field::Authority);
@@ -153,7 +169,8 @@ impl<'l> Builder<'l> {
             (_, _, Some(line)) => split(line).ok_or(Fault::NoRequest)?,
             _ => return Err(Fault::NoRequest),
         };
-        if method.is_empty() || !method.iter().copied().all(is_token_byte) {
+        // `PRI * HTTP/2.0` opens a connection.
+        if method.is_empty() || *method == *b"PRI" || !method.iter().copied().all(is_token_byte) {
             return Err(Fault::NoRequest);
         }
         if *method == *b"CONNECT" {
@@ -171,6 +188,11 @@ impl<'l> Builder<'l> {
             None => Ok((method, target, authority)),
         }
     }
+}
+
+/// Returns true for what servers write instead of a value.
+fn is_none(value: &Value<'_>) -> bool {
+    matches!(value, Value::Text(text) if text.is_empty() || **text == *b"-")
 }
 
 /// A number without sign and fraction.

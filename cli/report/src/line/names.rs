@@ -18,6 +18,7 @@ pub(crate) enum Field {
     Purpose,
     Accept,
     Status,
+    UpstreamStatus,
     Bytes,
 }
 
@@ -71,6 +72,7 @@ pub(crate) fn of_variable(name: &str, purpose_header: &str) -> Option<Meaning> {
         "http_accept" => (Field::Accept, 1),
         "crawlpike_purpose" => (Field::Purpose, 1),
         "status" => (Field::Status, 1),
+        "upstream_status" => (Field::UpstreamStatus, 1),
         "body_bytes_sent" => (Field::Bytes, 2),
         "bytes_sent" => (Field::Bytes, 1),
         _ => return None,

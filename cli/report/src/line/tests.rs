@@ -113,6 +113,39 @@ fn a_client_cannot_hide_by_what_it_sends() {
     }
 }
 
+/// Lines of nginx 1.22 for headers that come too late, are too large, or lack the Host.
+#[test]
+fn what_nginx_refuses_before_a_gate_sees_it_is_no_request() {
+    let own = r#"$remote_addr "$request" $status "$upstream_status" "$http_user_agent""#;
+    let own = reader(&[own], &[]).unwrap();
+    for (status, upstream, is_request) in [
+        (200, "-", true),
+        (400, "-", false),
+        (400, "400", true),
+        (408, "-", false),
+        (408, "408", true),
+        (414, "-", false),
+        (494, "-", false),
+    ] {
+        let line = format!(r#"192.0.2.7 "GET / HTTP/1.1" {status} "{upstream}" "-""#);
+        assert_eq!(own.read(line.as_bytes()).is_ok(), is_request, "{line}");
+        let line = format!(
+            r#"{{"address":"192.0.2.7","request":"GET / HTTP/1.1","status":"{status}","user_agent":"","upstream_status":"{}"}}"#,
+            upstream.trim_matches('-'),
+        );
+        assert_eq!(detecting().read(line.as_bytes()).is_ok(), is_request, "{line}");
+    }
+    for (status, is_request) in [("400", true), ("408", false), ("494", false)] {
+        let line = COMBINED.replace(" 200 ", &format!(" {status} "));
+        assert_eq!(detecting().read(line.as_bytes()).is_ok(), is_request, "{line}");
+        // Envoy has the head of a request whose time is over.
+        let envoy = format!(
+            r#"{{"address":"192.0.2.7","method":"GET","path":"/","status":{status},"user_agent":"x"}}"#
+        );
+        assert!(detecting().read(envoy.as_bytes()).is_ok(), "{envoy}");
+    }
+}
+
 #[test]
 fn a_time_keeps_its_milliseconds() {
     let reader = detecting();
@@ -143,7 +176,9 @@ fn what_is_between_the_quotes_is_a_request_or_none() {
         let shown = read(&reader, &COMBINED.replace("GET /a?b=c HTTP/1.1", request));
         assert!(shown.starts_with(&format!("192.0.2.7 {expected} 1795331112")), "{request}: {shown}");
     }
-    for request in ["", "-", r"\x16\x03\x01\x02", "GET", "GET  HTTP/1.1", r"\x00 / HTTP/1.1"] {
+    for request in
+        ["", "-", r"\x16\x03\x01\x02", "PRI * HTTP/2.0", "GET", "GET  HTTP/1.1", r"\x00 / HTTP/1.1"]
+    {
         let line = COMBINED.replace("GET /a?b=c HTTP/1.1", request);
         assert_eq!(reader.read(line.as_bytes()), Err(Fault::NoRequest), "{request}");
     }
