@@ -11,8 +11,11 @@ use super::template::Template;
 /// The variables that an nginx format must have.
 const NGINX: [&str; 3] = ["$remote_addr", "$http_user_agent", "$request"];
 /// The commands that an Envoy format must have.
-const ENVOY: [&str; 3] =
-    ["%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%", "%REQ(USER-AGENT)%", "%REQ(:METHOD)% with %REQ(:PATH)%"];
+const ENVOY: [&str; 3] = [
+    "%DOWNSTREAM_REMOTE_ADDRESS_WITHOUT_PORT%",
+    "%REQ(USER-AGENT)%",
+    "%REQ(:METHOD)% with %REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%",
+];
 
 /// Reads lines of one format, or of several.
 #[derive(Debug)]
