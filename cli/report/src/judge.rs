@@ -184,6 +184,7 @@ impl Job<'_, '_> {
         record: &Record<'_>,
     ) -> Option<Passage> {
         let (address, seconds) = (record.address?, record.time?);
+        let network = ruleset.network_of(address);
         let limits = &self.options.limits;
         let is_costly = limits.iter().any(|limit| limit.is_for_costly)
             && ruleset.client_fact(Fact::Costly, decision, asked).is_some();
@@ -195,7 +196,7 @@ impl Job<'_, '_> {
             time: seconds * 1000 + i64::from(record.milliseconds.unwrap_or(0)),
             number: 0,
             address,
-            network: ruleset.network_of(address),
+            network: if self.options.anonymize { network.at_most(Client::BITS) } else { network },
             asn: ruleset.system_of(address).map(|system| system.asn),
             identity: Identity::ALL.iter().position(|known| *known == decision.identity).unwrap_or(0) as u8,
             keys,

@@ -24,6 +24,12 @@ impl ClientNetwork {
             }
         }
     }
+
+    /// The network that contains it with at most these lengths.
+    #[must_use]
+    pub fn at_most(self, (v4, v6): (u8, u8)) -> Self {
+        Self::of(self.address, (self.bits.min(v4), self.bits.min(v6)))
+    }
 }
 
 impl fmt::Display for ClientNetwork {

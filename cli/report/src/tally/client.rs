@@ -1,42 +1,37 @@
 //! Addresses, and the networks that they are cut to.
 
 use std::fmt;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+use std::net::IpAddr;
+
+use crawlpike_core::ClientNetwork;
 
 /// An address, or the network that it is in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Client {
-    address: IpAddr,
-    is_network: bool,
+pub(crate) enum Client {
+    Address(IpAddr),
+    Network(ClientNetwork),
 }
 
 impl Client {
+    /// The lengths of networks of IPv4 and IPv6.
+    pub(crate) const BITS: (u8, u8) = (24, 48);
+
     /// The address itself, or its network if `is_cut`.
     pub(crate) fn new(address: IpAddr, is_cut: bool) -> Self {
-        if is_cut {
-            Self::network_of(address)
-        } else {
-            Self { address: address.to_canonical(), is_network: false }
-        }
+        if is_cut { Self::network_of(address) } else { Self::Address(address.to_canonical()) }
     }
 
     /// The /24 of an IPv4 address, or the /48 of an IPv6 address.
     pub(crate) fn network_of(address: IpAddr) -> Self {
-        let address = match address.to_canonical() {
-            IpAddr::V4(v4) => Ipv4Addr::from_bits(v4.to_bits() >> 8 << 8).into(),
-            IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 80 << 80).into(),
-        };
-        Self { address, is_network: true }
+        Self::Network(ClientNetwork::of(address, Self::BITS))
     }
 }
 
 impl fmt::Display for Client {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}", self.address)?;
-        match (self.is_network, self.address) {
-            (false, _) => Ok(()),
-            (true, IpAddr::V4(_)) => f.write_str("/24"),
-            (true, IpAddr::V6(_)) => f.write_str("/48"),
+        match self {
+            Self::Address(address) => address.fmt(f),
+            Self::Network(network) => network.fmt(f),
         }
     }
 }

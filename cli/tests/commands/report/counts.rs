@@ -175,6 +175,25 @@ fn limits_show_which_requests_they_would_have_refused() {
 }
 
 #[test]
+fn anonymous_limits_show_no_address() {
+    let folder = folder();
+    folder.write("crawlpike.json", r#"{ "network_bits": { "v4": 32, "v6": 128 } }"#);
+    let addresses = ["203.0.113.7", "203.0.113.7", "203.0.113.8", "2001:db8:1::7"];
+    folder.write("access.log", addresses.map(|address| line(address, "/", FIREFOX)).concat());
+    let arguments = ["--limit", "key=network rate=1r/s", "--json"];
+    assert!(report(&folder, &arguments).stdout.contains("203.0.113.7/32"));
+    let done = report(&folder, &[&arguments[..], &["--anonymize"]].concat());
+    let limits = &json(&done)["limits"];
+    let network = |place: usize| {
+        let row = &limits["networks"]["networks"][place];
+        (row["network"].clone(), row["requests"].clone(), row["refused"][0].clone())
+    };
+    assert_eq!(network(0), ("203.0.113.0/24".into(), 3.into(), 1.into()), "by address, as the limit counts");
+    assert_eq!(network(1).0, "2001:db8:1::/48");
+    assert!(!done.stdout.contains(".7") && !done.stdout.contains("::7"), "{done:?}");
+}
+
+#[test]
 fn limits_lose_no_line_of_a_pipe() {
     let folder = folder();
     folder.write("access.log", log());
