@@ -183,6 +183,22 @@ fn options_choose_requests() {
 }
 
 #[test]
+fn most_are_more_than_half() {
+    let folder = folder();
+    let fact = |agents: &[&str]| {
+        folder.write(
+            "access.log",
+            agents.iter().map(|agent| line("192.0.2.1", "/", agent)).collect::<String>(),
+        );
+        report(&folder, &[])
+    };
+    fact(&["a/1", "a/1", "b/1"])
+        .prints("- 3 requests are from automation that claims no known agent, most of them from a.");
+    fact(&["a/1", "a/1", "b/1", "c/1"])
+        .prints("- 4 requests are from automation that claims no known agent, 2 of them from a.");
+}
+
+#[test]
 fn the_difference_between_two_configurations_has_an_exit_status() {
     let folder = folder();
     folder.write("access.log", log());

@@ -92,8 +92,9 @@ fn unverified(report: &Report) -> Option<String> {
     Some(match all == of(most) {
         true => format!("{} requests claim {name} and cannot be verified{why}.", count(all)),
         false => format!(
-            "{} requests claim agents and cannot be verified. Most of them claim {name}{why}.",
-            count(all)
+            "{} requests claim agents and cannot be verified. Of these, {} claim {name}{why}.",
+            count(all),
+            most_or_count(of(most), all)
         ),
     })
 }
@@ -130,7 +131,11 @@ fn denied(report: &Report) -> Vec<String> {
     if by_cause.len() > 1
         && let Some((cause, requests)) = by_cause.iter().max_by_key(|(_, requests)| **requests)
     {
-        facts.push(format!("Most denials are because of {}: {}.", harmless(cause), count(*requests)));
+        facts.push(format!(
+            "The most frequent cause of denials is {}: {}.",
+            harmless(cause),
+            count(*requests)
+        ));
     }
     facts
 }
@@ -147,8 +152,9 @@ fn verified_but_denied(report: &Report) -> Option<String> {
     Some(match all == of(most) {
         true => format!("{} of the denied requests are from verified {name}.", count(all)),
         false => format!(
-            "{} of the denied requests are from verified agents, most of them from {name}.",
-            count(all)
+            "{} of the denied requests are from verified agents, {} of them from {name}.",
+            count(all),
+            most_or_count(of(most), all)
         ),
     })
 }
@@ -157,8 +163,9 @@ fn disallowed(report: &Report) -> Option<String> {
     let all: u64 = report.usage().map(|(_, usage)| usage.uses.disallowed).sum();
     let (row, usage) = report.usage().max_by_key(|(_, usage)| usage.uses.disallowed).filter(|_| all > 0)?;
     Some(format!(
-        "{} requests are for a purpose that the usage preferences of the path disallow, most of them {} of {}.",
+        "{} requests are for a purpose that the usage preferences of the path disallow, {} of them {} of {}.",
         count(all),
+        most_or_count(usage.uses.disallowed, all),
         usage.purpose,
         harmless(&row.title())
     ))
@@ -168,8 +175,9 @@ fn unknown(report: &Report) -> Option<String> {
     let all = report.agents.iter().find(|row| row.kind == Kind::Unknown)?;
     let most = report.unknown.agents.first()?;
     Some(format!(
-        "{} requests are from automation that claims no known agent, most of them from {}.",
+        "{} requests are from automation that claims no known agent, {} of them from {}.",
         count(all.all.requests),
+        most_or_count(most.all.requests, all.all.requests),
         harmless(&most.name)
     ))
 }
@@ -179,7 +187,7 @@ fn uncovered(report: &Report) -> Option<String> {
     let most = report.uncovered.hosts.items.first().filter(|_| requests > 0)?;
     let hosts = match &*most.value {
         "" => String::new(),
-        host => format!(" Most of them are for {}.", harmless(host)),
+        host => format!(" Of these, {} are for {}.", most_or_count(most.requests, requests), harmless(host)),
     };
     Some(format!("No policy covers {} automated requests.{hosts}", count(requests)))
 }
@@ -252,6 +260,11 @@ fn lines(report: &Report) -> Option<String> {
     let input = &report.input;
     let lost = input.unreadable + input.too_long;
     (lost > 0).then(|| format!("{} of {} lines cannot be read.", count(lost), count(input.lines)))
+}
+
+/// The size of the largest part in words: it need not be more than half.
+fn most_or_count(part: u64, all: u64) -> String {
+    if part * 2 > all { "most".to_string() } else { count(part) }
 }
 
 /// The rows with the most of something, and with any of it.
