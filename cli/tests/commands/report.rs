@@ -199,6 +199,29 @@ fn most_are_more_than_half() {
 }
 
 #[test]
+fn what_the_log_lacks_is_counted() {
+    let folder = folder();
+    let address = |value: &str| {
+        format!("{{\"address\":{value},\"request_method\":\"GET\",\"uri\":\"/\",\"user_agent\":\"x\"}}\n")
+    };
+    folder.write("access.log", [r#"["192.0.2.1"]"#, r#""-""#, r#""192.0.2.1""#].map(address).concat());
+    let done = report(&folder, &["--html", "report.html"]);
+    done.ends(0);
+    for sentence in [
+        "The log has no host for 3 requests (100 %); --default-host names it.",
+        "The log has no address for 2 requests (67 %); without one, no range verifies or refutes a claim.",
+        "The log has no time for 3 requests (100 %).",
+        "The log has no path before rewrites for 3 requests (100 %); log `$request` or `$request_uri`.",
+    ] {
+        done.prints(sentence);
+    }
+    let input = &json(&report(&folder, &["--json"]))["input"];
+    let counts = ["requests", "without_host", "without_address", "without_time", "rewritten"];
+    assert_eq!(counts.map(|count| input[count].clone()), [3, 3, 2, 3, 3].map(Value::from));
+    assert!(folder.read("report.html").contains("2 requests have no address in the log"));
+}
+
+#[test]
 fn the_difference_between_two_configurations_has_an_exit_status() {
     let folder = folder();
     folder.write("access.log", log());

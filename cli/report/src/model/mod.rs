@@ -72,6 +72,8 @@ pub(crate) struct Input {
     pub(crate) too_long: u64,
     pub(crate) without_time: u64,
     pub(crate) without_host: u64,
+    /// Requests of which the log has no address of the client.
+    pub(crate) without_address: u64,
     /// Requests of which the log has only the path after rewrites.
     pub(crate) rewritten: u64,
     /// The first lines that do not count.
@@ -234,6 +236,7 @@ impl Report {
             too_long: fault(Fault::TooLong),
             without_time: tally.without_time,
             without_host: tally.without_host,
+            without_address: tally.without_address,
             rewritten: tally.rewritten,
             examples: examples.collect(),
             files,

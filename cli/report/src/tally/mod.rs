@@ -54,6 +54,8 @@ pub(crate) struct Tally<'r> {
     pub(crate) from_private: u64,
     pub(crate) without_time: u64,
     pub(crate) without_host: u64,
+    /// Requests of which the log has no address of the client.
+    pub(crate) without_address: u64,
     /// Requests of which the log has only the path after rewrites.
     pub(crate) rewritten: u64,
     pub(crate) groups: HashMap<Sender<'r>, Group<'r>>,
@@ -123,6 +125,7 @@ impl<'r> Tally<'r> {
             from_private: 0,
             without_time: 0,
             without_host: 0,
+            without_address: 0,
             rewritten: 0,
             groups: HashMap::new(),
             unknown: Frequent::new(Self::UNKNOWN),
@@ -163,6 +166,7 @@ impl<'r> Tally<'r> {
         }
         self.private += u64::from(*doubt == Some(Doubt::PrivateAddress));
         self.without_host += u64::from(record.authority.is_none());
+        self.without_address += u64::from(record.address.is_none());
         self.rewritten += u64::from(record.is_rewritten);
         if let Some(address) = record.address {
             self.addresses.add(address);
@@ -198,6 +202,7 @@ impl<'r> Tally<'r> {
         self.from_private += other.from_private;
         self.without_time += other.without_time;
         self.without_host += other.without_host;
+        self.without_address += other.without_address;
         self.rewritten += other.rewritten;
         for (sender, group) in other.groups {
             self.groups.entry(sender).or_default().merge(group);

@@ -239,6 +239,7 @@ impl<W: Write> Page<'_, W> {
         let requests = input.requests;
         for (without, what, remedy) in [
             (input.without_host, "host", "; --default-host names it"),
+            (input.without_address, "address", "; without one, no range verifies or refutes a claim"),
             (input.without_time, "time", ""),
             (input.rewritten, "path before rewrites", "; log `$request` or `$request_uri`"),
         ] {

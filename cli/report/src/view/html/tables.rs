@@ -331,6 +331,10 @@ pub(super) fn input(report: &Report, page: &mut String) {
         (input.too_long, "lines are longer than 1 MiB"),
         (input.without_request, "lines are of requests that the server refused before it had read them"),
         (input.without_host, "requests have no host in the log"),
+        (
+            input.without_address,
+            "requests have no address in the log, so no range verifies or refutes a claim of theirs",
+        ),
         (input.without_time, "requests have no time in the log"),
         (input.rewritten, "requests have only the path after rewrites in the log"),
     ] {
