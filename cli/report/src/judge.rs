@@ -111,10 +111,16 @@ impl<'r> Job<'r, '_> {
         if let (None, Some(host)) = (&record.authority, &self.options.default_host) {
             record.authority = Some(Cow::Borrowed(host.as_bytes()));
         }
-        let is_wanted = self.options.since.is_none_or(|since| record.time.is_some_and(|time| time >= since))
-            && self.options.host.as_ref().is_none_or(|host| is_host(record.authority.as_deref(), host));
-        if !is_wanted {
-            lane.tally.filtered += 1;
+        let is_of_host =
+            self.options.host.as_ref().is_none_or(|host| is_host(record.authority.as_deref(), host));
+        let is_recent = self.options.since.map_or(Some(true), |since| Some(record.time? >= since));
+        let left_out = match is_recent {
+            Some(true) if is_of_host => None,
+            None if is_of_host => Some(&mut lane.tally.undated),
+            _ => Some(&mut lane.tally.filtered),
+        };
+        if let Some(count) = left_out {
+            *count += 1;
             return;
         }
         let client = record.address.map(|address| Client::new(address, self.options.anonymize));

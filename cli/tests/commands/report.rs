@@ -219,6 +219,10 @@ fn what_the_log_lacks_is_counted() {
     let counts = ["requests", "without_host", "without_address", "without_time", "rewritten"];
     assert_eq!(counts.map(|count| input[count].clone()), [3, 3, 2, 3, 3].map(Value::from));
     assert!(folder.read("report.html").contains("2 requests have no address in the log"));
+    let done = report(&folder, &["--since", "24h"]);
+    done.ends(0).prints("3  they have no time, and --since leaves them out");
+    let input = &json(&report(&folder, &["--since", "24h", "--host", "example.com", "--json"]))["input"];
+    assert_eq!((&input["undated"], &input["filtered"]), (&0.into(), &3.into()));
 }
 
 #[test]

@@ -63,15 +63,8 @@ impl<'l> Builder<'l> {
     /// The request.
     pub(crate) fn finish(mut self) -> Result<Record<'l>, Fault> {
         let address = self.address()?;
-        let (time, milliseconds) = match self.take(Field::Time) {
-            Some(Value::Text(text)) => {
-                (Some(moment::parse(&text).ok_or(Fault::Unreadable)?), moment::milliseconds(&text))
-            }
-            Some(Value::Number(seconds)) => {
-                let fraction =
-                    Some((seconds.fract() * 1000.0).round() as u16).filter(|fraction| *fraction > 0);
-                (moment::checked(seconds as i64), fraction)
-            }
+        let (time, milliseconds) = match self.text(Field::Time) {
+            Some(text) => (Some(moment::parse(&text).ok_or(Fault::Unreadable)?), moment::milliseconds(&text)),
             None => (None, None),
         };
         let status = match self.take(Field::Status) {

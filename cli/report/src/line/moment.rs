@@ -46,23 +46,21 @@ fn iso(text: &[u8]) -> Option<i64> {
 
 fn epoch(text: &[u8]) -> Option<i64> {
     let whole = text.split(|byte| *byte == b'.').next()?;
-    let digits = whole.len();
-    let seconds = number(whole, digits.min(18)).filter(|(_, rest)| rest.is_empty())?.0;
-    // Ten digits are seconds from 2001 on; longer ones are fractions of them.
-    let seconds = match digits {
-        9..=11 => seconds,
-        13 => seconds / 1_000,
-        16 => seconds / 1_000_000,
+    // Ten digits are seconds from 2001 on; those behind them are fractions.
+    let digits = match whole.len() {
+        digits @ 9..=11 => digits,
+        13 | 16 | 19 => 10,
         _ => return None,
     };
-    checked(seconds)
+    let (seconds, fraction) = number(whole, digits)?;
+    checked(seconds).filter(|_| fraction.iter().all(u8::is_ascii_digit))
 }
 
 /// The milliseconds behind the seconds of a time in any form, if it has a fraction.
 pub(crate) fn milliseconds(text: &[u8]) -> Option<u16> {
     let fraction = match memchr::memchr2(b'.', b',', text) {
         Some(point) => &text[point + 1..],
-        None if matches!(text.len(), 13 | 16) && text.iter().all(u8::is_ascii_digit) => &text[10..],
+        None if matches!(text.len(), 13 | 16 | 19) && text.iter().all(u8::is_ascii_digit) => &text[10..],
         None => return None,
     };
     let digits = fraction.iter().copied().take_while(u8::is_ascii_digit);
@@ -70,7 +68,7 @@ pub(crate) fn milliseconds(text: &[u8]) -> Option<u16> {
 }
 
 /// Seconds since the epoch if they are in the years that count.
-pub(crate) fn checked(seconds: i64) -> Option<i64> {
+fn checked(seconds: i64) -> Option<i64> {
     let year = OffsetDateTime::from_unix_timestamp(seconds).ok()?.year();
     YEARS.contains(&year).then_some(seconds)
 }
@@ -136,6 +134,7 @@ mod tests {
             "1795331112",
             "1795331112.123",
             "1795331112123",
+            "1795331112123456789",
         ] {
             assert_eq!(parse(text.as_bytes()), Some(1_795_331_112), "{text}");
         }
@@ -147,6 +146,7 @@ mod tests {
             ("1795331112.123", Some(123)),
             ("1795331112123", Some(123)),
             ("1795331112123456", Some(123)),
+            ("1795331112123456789", Some(123)),
         ] {
             assert_eq!(milliseconds(text.as_bytes()), expected, "{text}");
         }
@@ -173,6 +173,7 @@ mod tests {
             "0001-01-01T00:00:00Z",
             "999999999999999999999",
             "1795331112x",
+            "1795331112x23",
             "12345678",
         ] {
             assert_eq!(parse(text.as_bytes()), None, "{text}");

@@ -153,6 +153,9 @@ fn a_time_keeps_its_milliseconds() {
         (r#""time":"2026-11-22T07:05:12+00:00","msec":1795331112.123"#, Some(123)),
         (r#""time":"2026-11-22T07:05:12.5Z""#, Some(500)),
         (r#""time":"2026-11-22T07:05:12Z""#, None),
+        (r#""time":1795331112"#, None),
+        (r#""time":1795331112123"#, Some(123)),
+        (r#""time":1795331112123456789"#, Some(123)),
     ] {
         let line = format!(r#"{{{time},"address":"192.0.2.7","request":"GET / HTTP/1.1","user_agent":"x"}}"#);
         let record = reader.read(line.as_bytes()).unwrap();

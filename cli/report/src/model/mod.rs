@@ -60,6 +60,8 @@ pub(crate) struct Input {
     /// The lines that count as requests.
     pub(crate) requests: u64,
     pub(crate) filtered: u64,
+    /// Requests without a time, which `--since` leaves out.
+    pub(crate) undated: u64,
     /// Requests that claim an agent from a private address.
     pub(crate) private: u64,
     /// Requests from private addresses, whatever they claim.
@@ -229,6 +231,7 @@ impl Report {
             lines: tally.lines,
             requests: 0,
             filtered: tally.filtered,
+            undated: tally.undated,
             private: tally.private,
             from_private: tally.from_private,
             unreadable: fault(Fault::Unreadable),
@@ -353,7 +356,7 @@ impl Report {
     /// Returns true if there are lines, and none of them matches the log format.
     pub fn matches_no_line(&self) -> bool {
         let input = &self.input;
-        input.requests + input.filtered == 0 && input.unreadable + input.too_long > 0
+        input.requests + input.filtered + input.undated == 0 && input.unreadable + input.too_long > 0
     }
 
     /// A warning about the lines that cannot be read.

@@ -48,6 +48,8 @@ pub(crate) struct Tally<'r> {
     pub(crate) faults: HashMap<Fault, u64>,
     /// Requests that the options leave out.
     pub(crate) filtered: u64,
+    /// Requests that are left out because nobody knows whether they are recent enough.
+    pub(crate) undated: u64,
     /// Requests that claim an agent from a private address.
     pub(crate) private: u64,
     /// Requests from private addresses, whatever they claim.
@@ -121,6 +123,7 @@ impl<'r> Tally<'r> {
             lines: 0,
             faults: HashMap::new(),
             filtered: 0,
+            undated: 0,
             private: 0,
             from_private: 0,
             without_time: 0,
@@ -198,6 +201,7 @@ impl<'r> Tally<'r> {
             *self.faults.entry(fault).or_default() += count;
         }
         self.filtered += other.filtered;
+        self.undated += other.undated;
         self.private += other.private;
         self.from_private += other.from_private;
         self.without_time += other.without_time;

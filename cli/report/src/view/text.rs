@@ -235,6 +235,10 @@ impl<W: Write> Page<'_, W> {
         if input.filtered > 0 {
             table.push([count(input.filtered), "the options leave them out".to_string(), String::new()]);
         }
+        if input.undated > 0 {
+            let why = "they have no time, and --since leaves them out";
+            table.push([count(input.undated), why.to_string(), String::new()]);
+        }
         self.table("Lines", table, 0)?;
         let requests = input.requests;
         for (without, what, remedy) in [

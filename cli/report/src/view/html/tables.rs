@@ -327,6 +327,7 @@ pub(super) fn input(report: &Report, page: &mut String) {
     table(page, "Logs", &["log", "lines#", "bytes#", "problem"], rows);
     for (lines, why) in [
         (input.filtered, "requests are left out by the options"),
+        (input.undated, "requests have no time, and --since leaves them out"),
         (input.unreadable, "lines do not match the log format"),
         (input.too_long, "lines are longer than 1 MiB"),
         (input.without_request, "lines are of requests that the server refused before it had read them"),
