@@ -226,6 +226,18 @@ fn what_the_log_lacks_is_counted() {
 }
 
 #[test]
+fn a_wrong_date_is_left_out_of_the_plots() {
+    let folder = folder();
+    let day = |day: usize| line("192.0.2.1", "/", "curl/8").replace("22/", &format!("{:02}/", day % 30 + 1));
+    let wrong = line("192.0.2.1", "/", "curl/8").replace("2026", "1999");
+    folder.write("access.log", (0..200).map(day).chain([wrong]).collect::<String>());
+    let done = report(&folder, &["--json", "--html", "report.html"]);
+    let timeline = &json(&done)["timeline"];
+    assert_eq!((&timeline["seconds"], &timeline["left_out"]), (&21_600.into(), &1.into()));
+    assert!(folder.read("report.html").contains("1 requests have times so far from all others"));
+}
+
+#[test]
 fn the_difference_between_two_configurations_has_an_exit_status() {
     let folder = folder();
     folder.write("access.log", log());

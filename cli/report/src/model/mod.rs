@@ -176,8 +176,10 @@ pub(crate) struct Documents {
 pub(crate) struct Timeline {
     /// The length of an interval.
     pub(crate) seconds: i64,
-    /// From the first to the last request.
+    /// From the first to the last request that is not left out.
     pub(crate) intervals: Vec<Interval>,
+    /// A few requests that are so far from all others that no interval has them.
+    pub(crate) left_out: u64,
 }
 
 #[derive(Clone, Debug, Serialize)]
@@ -191,14 +193,15 @@ pub(crate) struct Interval {
 impl Timeline {
     const MOST: usize = 200;
 
-    fn new(timeline: timeline::Timeline<COLUMNS>) -> Self {
+    fn new(mut timeline: timeline::Timeline<COLUMNS>) -> Self {
+        let left_out = timeline.cut_off()[..DENIED].iter().sum();
         let (seconds, intervals) = timeline.into_intervals(Self::MOST);
         let interval = |(start, sums): (i64, [u64; COLUMNS])| Interval {
             start: moment::text(start),
             requests: sums[..DENIED].to_vec(),
             denied: sums[DENIED],
         };
-        Self { seconds, intervals: intervals.into_iter().map(interval).collect() }
+        Self { seconds, intervals: intervals.into_iter().map(interval).collect(), left_out }
     }
 }
 

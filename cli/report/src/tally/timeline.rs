@@ -1,6 +1,7 @@
 //! Requests over time.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 /// Sums by time, in intervals that become wider as the log becomes longer.
 #[derive(Clone, Debug)]
@@ -37,7 +38,7 @@ impl<const N: usize> Timeline<N> {
         self.bound(Self::MOST);
     }
 
-    /// The width, and each interval from the first to the last with its sums, at most `most` of them.
+    /// The width, each interval from the first to the last with its sums, at most `most` of them.
     pub(crate) fn into_intervals(mut self, most: usize) -> (i64, Vec<(i64, [u64; N])>) {
         let span = |sums: &BTreeMap<i64, _>| {
             sums.keys().next_back().zip(sums.keys().next()).map(|(last, first)| last - first)
@@ -57,6 +58,34 @@ impl<const N: usize> Timeline<N> {
             (start, self.sums.get(&start).copied().unwrap_or([0; N]))
         });
         (self.width, intervals.collect())
+    }
+
+    /// Takes away the sums that are far from nearly all others: one line with a wrong date would make these one interval.
+    pub(crate) fn cut_off(&mut self) -> [u64; N] {
+        const FAR: i64 = 30 * 86_400;
+        let mut groups: Vec<(RangeInclusive<i64>, u64)> = Vec::new();
+        for (start, sums) in &self.sums {
+            let weight: u64 = sums.iter().sum();
+            match groups.last_mut() {
+                Some((range, sum)) if start - range.end() < FAR => {
+                    *range = *range.start()..=*start;
+                    *sum += weight;
+                }
+                _ => groups.push((*start..=*start, weight)),
+            }
+        }
+        let all: u64 = groups.iter().map(|(_, sum)| sum).sum();
+        let mut left_out = [0; N];
+        if let Some((range, _)) = groups.into_iter().find(|(_, sum)| sum * 100 >= all * 99) {
+            self.sums.retain(|start, sums| {
+                let is_near = range.contains(start);
+                if !is_near {
+                    add_all(&mut left_out, sums);
+                }
+                is_near
+            });
+        }
+        left_out
     }
 
     fn bound(&mut self, most: usize) {
@@ -109,5 +138,25 @@ mod tests {
             assert!(intervals.windows(2).all(|pair| pair[1].0 - pair[0].0 == width));
         }
         assert_eq!(Timeline::<1>::new().into_intervals(10).1, []);
+    }
+
+    #[test]
+    fn a_wrong_date_does_not_hide_the_others() {
+        const DAY: i64 = 86_400;
+        let intervals = |minutes: i64, others: &[i64]| {
+            let mut timeline = Timeline::<1>::new();
+            let times = (0..minutes).map(|minute| 20_000 * DAY + minute * 60);
+            times.chain(others.iter().copied()).for_each(|time| timeline.add(time, [0]));
+            let [left_out] = timeline.cut_off();
+            let (width, intervals) = timeline.into_intervals(200);
+            let sum: u64 = intervals.iter().map(|(_, [sum])| sum).sum();
+            assert_eq!(sum + left_out, minutes as u64 + others.len() as u64);
+            (width, intervals.len(), left_out)
+        };
+        assert_eq!(intervals(199, &[9_000 * DAY]), (60, 199, 1));
+        assert_eq!(intervals(1_000, &[9_000 * DAY, 9_001 * DAY, 50_000 * DAY]), (300, 200, 3));
+        // A few requests a day before are as they should be, and so are many at any time.
+        assert_eq!(intervals(199, &[19_999 * DAY]).2, 0);
+        assert_eq!(intervals(199, &[9_000 * DAY; 3]).2, 0);
     }
 }

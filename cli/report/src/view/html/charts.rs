@@ -71,7 +71,7 @@ pub(super) fn columns(plot: &Columns<'_>) -> Option<String> {
     const LEFT: f64 = 70.0;
     const TOP: f64 = 12.0;
     const BOTTOM: f64 = 264.0;
-    let Timeline { seconds, intervals } = plot.timeline;
+    let Timeline { seconds, intervals, .. } = plot.timeline;
     let place = |identity: &Identity| Identity::ALL.iter().position(|known| known == identity);
     let order: Vec<(usize, Identity)> =
         plot.order.iter().filter_map(|identity| Some((place(identity)?, *identity))).collect();

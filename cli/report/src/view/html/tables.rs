@@ -337,6 +337,7 @@ pub(super) fn input(report: &Report, page: &mut String) {
             "requests have no address in the log, so no range verifies or refutes a claim of theirs",
         ),
         (input.without_time, "requests have no time in the log"),
+        (report.timeline.left_out, "requests have times so far from all others that no plot shows them"),
         (input.rewritten, "requests have only the path after rewrites in the log"),
     ] {
         if lines > 0 {
