@@ -4,6 +4,7 @@ mod facts;
 mod limits;
 mod outcomes;
 mod rows;
+mod timeline;
 
 use std::collections::BTreeMap;
 
@@ -14,12 +15,13 @@ use crate::job::Job;
 use crate::judge::Lane;
 use crate::limit::Replayed;
 use crate::line::{Fault, moment};
+use crate::tally::Tally;
 use crate::tally::distinct::Count;
 use crate::tally::group::{Sums, joined};
-use crate::tally::{COLUMNS, DENIED, Tally, timeline};
 pub(crate) use limits::{KindRow, LimitRow, Limits, NetworkRow};
 pub(crate) use outcomes::{Change, OutcomeRow};
 pub(crate) use rows::{Kind, Row, Top, UsageRow};
+pub(crate) use timeline::{Interval, Timeline};
 
 /// The decisions of a configuration about the requests of logs.
 #[derive(Clone, Debug, Serialize)]
@@ -170,39 +172,6 @@ pub(crate) struct Documents {
     pub(crate) with_accept: u64,
     /// The requests for documents by the form that they would get, or by the reason why they get the page.
     pub(crate) outcomes: BTreeMap<&'static str, u64>,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Timeline {
-    /// The length of an interval.
-    pub(crate) seconds: i64,
-    /// From the first to the last request that is not left out.
-    pub(crate) intervals: Vec<Interval>,
-    /// A few requests that are so far from all others that no interval has them.
-    pub(crate) left_out: u64,
-}
-
-#[derive(Clone, Debug, Serialize)]
-pub(crate) struct Interval {
-    pub(crate) start: String,
-    /// The requests of each identity, in the order of `identities`.
-    pub(crate) requests: Vec<u64>,
-    pub(crate) denied: u64,
-}
-
-impl Timeline {
-    const MOST: usize = 200;
-
-    fn new(mut timeline: timeline::Timeline<COLUMNS>) -> Self {
-        let left_out = timeline.cut_off()[..DENIED].iter().sum();
-        let (seconds, intervals) = timeline.into_intervals(Self::MOST);
-        let interval = |(start, sums): (i64, [u64; COLUMNS])| Interval {
-            start: moment::text(start),
-            requests: sums[..DENIED].to_vec(),
-            denied: sums[DENIED],
-        };
-        Self { seconds, intervals: intervals.into_iter().map(interval).collect(), left_out }
-    }
 }
 
 impl Report {
