@@ -1,15 +1,21 @@
 //! Bodies without their content coding.
 
-use std::io::Read;
+mod brotli;
 
-use brotli_decompressor::Decompressor;
+use std::io::{ErrorKind, Read};
+
+use brotli::Brotli;
 use crawlpike_core::Coding;
-use flate2::read::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
+use flate2::bufread::{DeflateDecoder, MultiGzDecoder, ZlibDecoder};
 
 use crate::memory::{Held, NoRoom, Share};
 
 /// The number of bytes that are decoded at once.
 const STEP: usize = 16 << 10;
+
+/// The bytes that a decoder takes whatever the body is. Those of gzip are the most: a window of 32 KiB with its tables, and three fields
+/// of a header, of 64 KiB each, of which one may be moving as it grows. What Brotli takes beyond that, it claims itself.
+const DECODER: usize = 320 << 10;
 
 /// The reason why a body could not be decoded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,13 +50,17 @@ pub(crate) fn decoded(
     most: usize,
     share: Share,
 ) -> Result<Decoded<'_>, Undecoded> {
+    let mut decoder = share.another();
+    if coding != Coding::Identity && !decoder.claim(DECODER, 0) {
+        return Err(Undecoded::NoRoom(NoRoom::All));
+    }
     let decoded = match coding {
         Coding::Identity if body.len() <= most => return Ok(Decoded::AsItCame(body)),
         Coding::Identity => return Err(Undecoded::NoRoom(NoRoom::Page)),
         Coding::Gzip => read_all(MultiGzDecoder::new(body), most, share),
         Coding::Deflate if is_zlib(body) => read_all(ZlibDecoder::new(body), most, share),
         Coding::Deflate => read_all(DeflateDecoder::new(body), most, share),
-        Coding::Brotli => read_all(Decompressor::new(body, STEP), most, share),
+        Coding::Brotli => read_all(Brotli::new(body, &decoder), most, share),
     };
     decoded.map(Decoded::Other)
 }
@@ -65,7 +75,10 @@ fn read_all(mut reader: impl Read, most: usize, share: Share) -> Result<Held, Un
     let mut decoded = Held::new(share);
     let mut step = vec![0; STEP];
     loop {
-        let length = reader.read(&mut step).map_err(|_| Undecoded::Broken)?;
+        let length = reader.read(&mut step).map_err(|error| match error.kind() {
+            ErrorKind::OutOfMemory => Undecoded::NoRoom(NoRoom::All),
+            _ => Undecoded::Broken,
+        })?;
         match step.get(..length) {
             None | Some([]) => return Ok(decoded),
             Some(bytes) => decoded.push(bytes, most, 0).map_err(Undecoded::NoRoom)?,
@@ -115,8 +128,8 @@ mod tests {
 
     fn brotli(text: &[u8]) -> Vec<u8> {
         let mut encoded = Vec::new();
-        brotli::BrotliCompress(&mut &text[..], &mut encoded, &brotli::enc::BrotliEncoderParams::default())
-            .unwrap();
+        let parameters = ::brotli::enc::BrotliEncoderParams::default();
+        ::brotli::BrotliCompress(&mut &text[..], &mut encoded, &parameters).unwrap();
         encoded
     }
 
@@ -153,6 +166,67 @@ mod tests {
             let little =
                 super::decoded(&bomb, coding, 8 << 20, MEMORY.share(64 << 10, NetworkKey::default()));
             assert!(matches!(little, Err(Undecoded::NoRoom(NoRoom::All))));
+        }
+    }
+
+    /// Two blocks that are not compressed, with a window of 16 MiB.
+    fn in_large_window(text: &[u8]) -> Vec<u8> {
+        let length = u32::try_from(text.len() - 1).unwrap();
+        let block = |head: u32| [&head.to_le_bytes()[..3], text].concat();
+        [block(0xF | length << 7 | 1 << 23), block(length << 3 | 1 << 19), vec![3]].concat()
+    }
+
+    #[test]
+    fn a_decoder_claims_what_it_takes_and_goes_without() {
+        static OWN: Memory = Memory::new();
+        let least = |body: &[u8], coding, text: &[u8]| {
+            let within = |most: &usize| {
+                let share = OWN.share(*most, NetworkKey::default());
+                match super::decoded(body, coding, text.len(), share).map(|it| it.as_ref() == text) {
+                    Ok(is_right) => is_right,
+                    Err(why) => {
+                        assert_eq!(why, Undecoded::NoRoom(NoRoom::All), "{coding:?} within {most}");
+                        false
+                    }
+                }
+            };
+            let least = (0..64 << 20).step_by(64 << 10).find(within).unwrap();
+            assert_eq!(OWN.held(), 0);
+            // One network may hold half.
+            least / 2
+        };
+        // Of several blocks, and with trees for several kinds of text.
+        let mut number = 1_u64;
+        let mut words = |alphabet: u64| {
+            number = number.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            char::from_digit(u32::try_from((number >> 33) % alphabet).unwrap(), 36).unwrap()
+        };
+        let text: String = (0..400_000_u64).map(|at| words(2 + at / 20_000)).collect();
+        let text = text.as_bytes();
+        for (coding, body) in
+            [(Coding::Gzip, gzip(text)), (Coding::Deflate, zlib(text)), (Coding::Deflate, deflate(text))]
+        {
+            let claimed = text.len() * 2 + DECODER;
+            assert!((DECODER..claimed).contains(&least(&body, coding, text)), "{coding:?}");
+        }
+        // A window of 1 MiB, and up to 1 MiB of trees of each kind.
+        assert!((1 << 20..5 << 20).contains(&least(&brotli(text), Coding::Brotli, text)));
+        let twice = TEXT.repeat(2);
+        assert!((16 << 20..17 << 20).contains(&least(&in_large_window(TEXT), Coding::Brotli, &twice)));
+    }
+
+    #[test]
+    fn a_damaged_body_is_refused_or_decoded() {
+        let body = brotli(&TEXT.repeat(100));
+        for at in 0..body.len() {
+            for bit in 0..8 {
+                let mut damaged = body.clone();
+                damaged[at] ^= 1 << bit;
+                for most in [1 << 20, 64 << 20] {
+                    let share = MEMORY.share(most, NetworkKey::default());
+                    let _ = super::decoded(&damaged, Coding::Brotli, 8 << 10, share);
+                }
+            }
         }
     }
 }
