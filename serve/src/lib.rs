@@ -1,8 +1,8 @@
 //! Crawlpike as a server that other proxies ask, with the decisions of the gates: forward-auth over HTTP, and Envoy's
 //! `envoy.service.auth.v3.Authorization`.
 //!
-//! No policy belongs here. From the bottom up: [`dialect`] finds out which request a proxy asks about, [`check`] decides as the gates of
-//! Envoy do, [`forward`] and [`grpc`] write the answer, [`listen`] has the connections, and [`run`] ties them to the process.
+//! No policy belongs here. From the bottom up: [`http_1`] reads questions over HTTP, [`dialect`] finds out which request a proxy asks
+//! about, [`check`] decides as the gates of Envoy do, [`forward`] and [`grpc`] make the answer, [`listen`] has the connections, and [`run`] ties them to the process.
 
 #![forbid(unsafe_code)]
 #![deny(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing)]
@@ -15,6 +15,7 @@ pub mod dialect;
 mod forward;
 mod gate;
 mod grpc;
+mod http_1;
 mod listen;
 pub mod messages;
 mod names;

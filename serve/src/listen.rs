@@ -1,38 +1,38 @@
 //! Connections: how many, how long, and how much each may send.
 
 use std::convert::Infallible;
-use std::future::Future;
 use std::net::IpAddr;
-use std::pin::{Pin, pin};
+use std::pin::pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, LazyLock};
 use std::time::Duration;
 
-use http_body_util::Full;
-use hyper::body::{Bytes, Incoming};
-use hyper::rt::{Read, Write};
-use hyper::server::conn::{http1, http2};
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::server::conn::http2;
 use hyper::service::service_fn;
-use hyper::{Request, Response};
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::{Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use crate::address::{Connection, Listener};
 use crate::gate::Gate;
+use crate::http_1::{Head, Http1, Reply};
+use crate::unclear::Unclear;
 use crate::{admin, forward, grpc};
 
 /// The most connections of proxies, and of peers that may not ask.
 const MOST_CONNECTIONS: usize = 16_384;
 const MOST_STRANGERS: usize = 64;
 
-/// The largest head of a request, in bytes and lines. Proxies let a client send less.
-const MOST_HEAD: usize = 128 << 10;
-const MOST_LINES: usize = 256;
-
-/// The time for the head of the first request. The same is the time for what remains when the connection is to end.
+/// The time for the head of the first request, and for a peer to take an answer. The same is the time for what remains when the connection
+/// is to end.
 const HEAD_TIME: Duration = Duration::from_secs(10);
+
+/// The time for what a peer still sends after its last answer.
+const REST_TIME: Duration = Duration::from_secs(2);
 
 /// A connection without a new request for so long is closed. It is longer than proxies keep idle connections, so that none is closed while
 /// a request comes.
@@ -56,15 +56,6 @@ pub(crate) enum Role {
 /// The bounds that all listeners share.
 static CONNECTIONS: Semaphore = Semaphore::const_new(MOST_CONNECTIONS);
 static STRANGERS: Semaphore = Semaphore::const_new(MOST_STRANGERS);
-
-static HTTP_1: LazyLock<http1::Builder> = LazyLock::new(|| {
-    let mut builder = http1::Builder::new();
-    builder.timer(TokioTimer::new()).header_read_timeout(IDLE_TIME);
-    builder.max_headers(MOST_LINES).max_buf_size(MOST_HEAD);
-    // Whoever has closed his side after a question still gets its answer.
-    builder.half_close(true);
-    builder
-});
 
 static HTTP_2: LazyLock<http2::Builder<TokioExecutor>> = LazyLock::new(|| {
     let mut builder = http2::Builder::new(TokioExecutor::new());
@@ -108,8 +99,8 @@ fn start(
     let (gate, end) = (Arc::clone(gate), end.clone());
     tokio::spawn(async move {
         match connection {
-            Connection::Tcp(stream) => serve(TokioIo::new(stream), may_ask, role, gate, end).await,
-            Connection::Unix(stream) => serve(TokioIo::new(stream), may_ask, role, gate, end).await,
+            Connection::Tcp(stream) => serve(stream, may_ask, role, gate, end).await,
+            Connection::Unix(stream) => serve(stream, may_ask, role, gate, end).await,
         }
         drop(place);
     });
@@ -117,47 +108,73 @@ fn start(
 
 async fn serve<I>(io: I, may_ask: bool, role: Role, gate: Arc<Gate>, end: watch::Receiver<bool>)
 where
-    I: Read + Write + Unpin + Send + 'static,
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    // Of the requests that have begun.
-    let begun = Arc::new(AtomicU64::new(0));
-    if role == Role::Grpc {
-        let seen = Arc::clone(&begun);
-        let service = service_fn(move |call: Request<Incoming>| {
-            seen.fetch_add(1, Relaxed);
-            let gate = Arc::clone(&gate);
-            async move { Ok::<_, Infallible>(grpc::answer(gate, may_ask, call).await) }
-        });
-        let connection = pin!(HTTP_2.serve_connection(io, service));
-        return last(connection, http2::Connection::graceful_shutdown, &begun, end).await;
-    }
-    let seen = Arc::clone(&begun);
-    let service = service_fn(move |request: Request<Incoming>| {
-        seen.fetch_add(1, Relaxed);
-        let gate = Arc::clone(&gate);
-        async move { Ok::<_, Infallible>(answer(&gate, may_ask, role, request).await) }
-    });
-    let connection = pin!(HTTP_1.serve_connection(io, service));
-    last(connection, http1::Connection::graceful_shutdown, &begun, end).await;
-}
-
-async fn answer(gate: &Gate, may_ask: bool, role: Role, request: Request<Incoming>) -> Response<Full<Bytes>> {
-    // Proxies send no body; what there is of it is left to hyper, which closes the connection.
-    let (head, _) = request.into_parts();
     match role {
-        Role::Admin => admin::answer(gate, &head),
-        Role::Http | Role::Grpc => forward::answer(gate, may_ask, &head).await,
+        Role::Grpc => serve_grpc(io, may_ask, gate, end).await,
+        Role::Http | Role::Admin => serve_http(io, may_ask, role, &gate, end).await,
     }
 }
 
-/// Lets a connection last as long as requests come, and the server. `finish` has it end after the requests that have begun.
-async fn last<C: Future>(
-    mut connection: Pin<&mut C>,
-    finish: impl FnOnce(Pin<&mut C>),
-    begun: &AtomicU64,
+/// Answers one request after the other, as long as they come.
+async fn serve_http(
+    io: impl AsyncRead + AsyncWrite + Unpin,
+    may_ask: bool,
+    role: Role,
+    gate: &Gate,
     mut end: watch::Receiver<bool>,
 ) {
+    let mut http = Http1::new(io);
+    let mut is_ending = false;
     // Before its first request, a peer has no more time than for a head.
+    let mut time = HEAD_TIME;
+    let mut is_last = false;
+    while !is_last {
+        let read = tokio::select! {
+            read = timeout(time, http.head()) => read,
+            _ = end.wait_for(|is_ending| *is_ending), if !is_ending => {
+                if http.is_idle() {
+                    return;
+                }
+                (is_ending, time) = (true, HEAD_TIME);
+                continue;
+            }
+        };
+        let Ok(Some(mut bytes)) = read else { return };
+        let head = bytes.as_mut().map_err(|why| *why).and_then(|bytes| Head::read(bytes));
+        let reply = answer(gate, may_ask, role, head.as_ref().map_err(|why| *why)).await;
+        let is_to_head = head.as_ref().is_ok_and(|head| head.method == b"HEAD");
+        is_last = head.map_or(true, |head| head.is_last) || *end.borrow() && http.is_idle();
+        let sent = timeout(HEAD_TIME, http.send(&reply, !is_to_head, is_last)).await;
+        if !matches!(sent, Ok(Ok(()))) {
+            return;
+        }
+        time = IDLE_TIME;
+    }
+    let _ = timeout(REST_TIME, http.close()).await;
+}
+
+async fn answer(gate: &Gate, may_ask: bool, role: Role, head: Result<&Head<'_>, Unclear>) -> Reply {
+    match role {
+        Role::Admin => admin::answer(gate, head),
+        Role::Http | Role::Grpc => forward::answer(gate, may_ask, head).await,
+    }
+}
+
+/// Answers calls as long as they come, and the server lasts.
+async fn serve_grpc<I>(io: I, may_ask: bool, gate: Arc<Gate>, mut end: watch::Receiver<bool>)
+where
+    I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
+    // Of the calls that have begun.
+    let begun = Arc::new(AtomicU64::new(0));
+    let counted = Arc::clone(&begun);
+    let service = service_fn(move |call: Request<Incoming>| {
+        counted.fetch_add(1, Relaxed);
+        let gate = Arc::clone(&gate);
+        async move { Ok::<_, Infallible>(grpc::answer(gate, may_ask, call).await) }
+    });
+    let mut connection = pin!(HTTP_2.serve_connection(TokioIo::new(io), service));
     let (mut seen, mut time) = (0, HEAD_TIME);
     loop {
         tokio::select! {
@@ -172,6 +189,6 @@ async fn last<C: Future>(
             }
         }
     }
-    finish(connection.as_mut());
+    connection.as_mut().graceful_shutdown();
     let _ = timeout(HEAD_TIME, connection).await;
 }

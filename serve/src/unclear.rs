@@ -7,6 +7,10 @@ use std::fmt;
 pub enum Unclear {
     /// The peer is not a trusted one.
     Peer,
+    /// The head of the question is not one of HTTP/1.
+    Head,
+    /// The head of the question has more bytes than this.
+    Size(usize),
     /// The headers of more than one dialect are there, or those of none.
     Dialect,
     /// A header is missing.
@@ -23,6 +27,8 @@ impl fmt::Display for Unclear {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Peer => f.write_str("the peer may not ask: name its address with --trust if it is a proxy of yours"),
+            Self::Head => f.write_str("its head is not one of HTTP/1.1"),
+            Self::Size(most) => write!(f, "its head has more than {most} bytes"),
             Self::Dialect => f.write_str(
                 "the dialect is not clear from the headers: name it as the first part of the path, as in /traefik, or with --dialect",
             ),

@@ -17,7 +17,7 @@ use crawlpike_tests::process::{Server, wait_for};
 use crawlpike_tests::serve::Serve;
 use rustix::process::Signal;
 
-use crate::life::{start, start_at_port};
+use crate::life::{has_metric, start, start_at_port};
 
 fn example(name: &str) -> String {
     adapted(&format!("examples/serve/{name}"), &[])
@@ -127,6 +127,19 @@ impl World {
         assert!(errors.lines().any(|line| line == "crawlpike_errors_total 0"), "{errors}");
     }
 
+    /// Requests with unusual octets, which the proxy passes on, are decided about as all others.
+    fn check_octets(&self, headers: &[(&str, &str)]) {
+        for target in ["/private/<", "/private/?filter={\"a\":`1`}"] {
+            let of = |agent: &str| {
+                let request = Request::get(target).agent(agent);
+                headers.iter().fold(request, |request, (name, value)| request.header(name, value))
+            };
+            assert_eq!(self.ask(&of("curl/8")).status, 403, "{target}");
+            assert_eq!(self.ask(&of(FIREFOX)).status, 200, "{target}");
+        }
+        assert!(has_metric(&self.serve, "crawlpike_errors_total 0"));
+    }
+
     /// The proxy sends the headers that are for the response.
     fn check_tags(&self) {
         let response = self.ask(&Request::get("/").agent("curl/8"));
@@ -159,6 +172,7 @@ fn nginx() {
     let _nginx = Nginx::without_module(Folder::new(), &text);
     world.check(false);
     world.check_tags();
+    world.check_octets(&[&[("Cookie", "a=\u{1}b")][..], &[("X-A", "v"); 300]].concat());
     world.kill_server();
     world.check_failure(500);
 }
@@ -335,6 +349,7 @@ fn envoy_over_http() {
     });
     world.check(true);
     world.check_tags();
+    world.check_octets(&[]);
 }
 
 #[test]

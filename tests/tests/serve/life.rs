@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crawlpike_tests::artefacts;
 use crawlpike_tests::http::{Connection, Request, send};
-use crawlpike_tests::lab::{DOCUMENT, FIREFOX, lab};
+use crawlpike_tests::lab::{DOCUMENT, FIREFOX, lab, lab_with_robots};
 use crawlpike_tests::nginx::{Folder, local};
 use crawlpike_tests::ports::free_port;
 use crawlpike_tests::process::{Server, wait_for};
@@ -23,7 +23,7 @@ pub(crate) fn start(folder: &Folder, arguments: &[&str]) -> Serve {
     Serve::start(folder, "serve", &folder.path().join("crawlpike.json"), arguments)
 }
 
-fn has_metric(serve: &Serve, line: &str) -> bool {
+pub(crate) fn has_metric(serve: &Serve, line: &str) -> bool {
     serve.admin("/metrics").text().lines().any(|found| found == line)
 }
 
@@ -62,6 +62,50 @@ fn what_is_not_clear_is_an_error_and_passes_unless_the_document_enforces() {
     folder.write("crawlpike.json", DOCUMENT.replace("enforce", "observe"));
     wait_for("the new document", || (serve.ask(&unclear).status == 200).then_some(()));
     folder.wait_for_line("serve.log", "a question that cannot be answered");
+}
+
+#[test]
+fn a_question_that_is_not_http_is_not_clear_either() {
+    let folder = lab();
+    let serve = start(&folder, &[]);
+    let ask = || {
+        Connection::open_unix(serve.http()).unwrap().send_text("GET /caddy HTTP/1.1\r\na\r\n\r\n").unwrap()
+    };
+    assert_eq!(ask().status, 500);
+    assert!(has_metric(&serve, "crawlpike_errors_total 1"));
+    folder.wait_for_line("serve.log", "its head is not one of HTTP/1.1");
+    folder.write("crawlpike.json", DOCUMENT.replace("enforce", "observe"));
+    wait_for("the new document", || (ask().status == 200).then_some(()));
+}
+
+#[test]
+fn any_octets_are_decided_about() {
+    let folder = lab_with_robots("User-agent: *\nDisallow: /%3Cp\nDisallow: /q?x=%22\n");
+    let serve = start(&folder, &[]);
+    let of_envoy = |target: &str, agent: &str| {
+        let request = Request::get(&format!("/envoy{target}")).agent(agent);
+        serve.ask(&request.header("X-Forwarded-For", "198.51.100.1").header("Cookie", b"a=\x01b\xff"))
+    };
+    for (target, status) in [
+        ("/<p", 403),
+        ("/%3cp", 403),
+        ("/p<", 200),
+        ("/q?x=\"", 403),
+        ("/q?x={\"a\":`1`}", 200),
+        ("/a|b\\^#é", 200),
+        (&["/", &"a".repeat(100_000)].concat(), 200),
+    ] {
+        assert_eq!(of_envoy(target, "FreeBot/1.0").status, status, "{target}");
+        assert_eq!(of_envoy(target, FIREFOX).status, 200, "{target}");
+    }
+    let of_nginx = Request::get("/nginx")
+        .header("X-Original-Method", "GET")
+        .header("X-Original-URI", "/<p")
+        .header("X-Real-IP", "198.51.100.1");
+    let of_nginx = (0..1000).fold(of_nginx, |request, number| request.header(&format!("X-{number}"), "v"));
+    assert_eq!(serve.ask(&of_nginx.clone().agent("FreeBot/1.0")).status, 403);
+    assert_eq!(serve.ask(&of_nginx.agent(FIREFOX)).status, 200);
+    assert!(has_metric(&serve, "crawlpike_errors_total 0"));
 }
 
 /// A server at a port, whose peers are only trusted as these arguments say.
