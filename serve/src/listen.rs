@@ -23,9 +23,11 @@ use crate::http_1::{Head, Http1, Reply};
 use crate::unclear::Unclear;
 use crate::{admin, forward, grpc};
 
-/// The most connections of proxies, and of peers that may not ask.
+/// The most connections of proxies, of peers that may not ask, and for the administration: whoever watches the server is seldom a proxy,
+/// and is answered whatever strangers do.
 const MOST_CONNECTIONS: usize = 16_384;
 const MOST_STRANGERS: usize = 64;
+const MOST_ADMIN: usize = 64;
 
 /// The time for the head of the first request, and for a peer to take an answer. The same is the time for what remains when the connection
 /// is to end.
@@ -56,6 +58,7 @@ pub(crate) enum Role {
 /// The bounds that all listeners share.
 static CONNECTIONS: Semaphore = Semaphore::const_new(MOST_CONNECTIONS);
 static STRANGERS: Semaphore = Semaphore::const_new(MOST_STRANGERS);
+static ADMIN: Semaphore = Semaphore::const_new(MOST_ADMIN);
 
 static HTTP_2: LazyLock<http2::Builder<TokioExecutor>> = LazyLock::new(|| {
     let mut builder = http2::Builder::new(TokioExecutor::new());
@@ -92,7 +95,11 @@ fn start(
     end: &watch::Receiver<bool>,
 ) {
     let may_ask = peer.is_none_or(|peer| gate.trust.covers(peer));
-    let room = if may_ask { &CONNECTIONS } else { &STRANGERS };
+    let room = match role {
+        Role::Admin => &ADMIN,
+        _ if may_ask => &CONNECTIONS,
+        _ => &STRANGERS,
+    };
     let Ok(place) = room.try_acquire() else {
         return gate.source.note_error(&"too many connections; the newest is closed");
     };
@@ -116,7 +123,7 @@ where
     }
 }
 
-/// Answers one request after the other, as long as they come.
+/// Answers one request after the other, as long as they come. A peer that may not ask has one.
 async fn serve_http(
     io: impl AsyncRead + AsyncWrite + Unpin,
     may_ask: bool,
@@ -144,7 +151,7 @@ async fn serve_http(
         let head = bytes.as_mut().map_err(|why| *why).and_then(|bytes| Head::read(bytes));
         let reply = answer(gate, may_ask, role, head.as_ref().map_err(|why| *why)).await;
         let is_to_head = head.as_ref().is_ok_and(|head| head.method == b"HEAD");
-        is_last = head.map_or(true, |head| head.is_last) || *end.borrow() && http.is_idle();
+        is_last = !may_ask || head.map_or(true, |head| head.is_last) || *end.borrow() && http.is_idle();
         let sent = timeout(HEAD_TIME, http.send(&reply, !is_to_head, is_last)).await;
         if !matches!(sent, Ok(Ok(()))) {
             return;
@@ -161,7 +168,7 @@ async fn answer(gate: &Gate, may_ask: bool, role: Role, head: Result<&Head<'_>, 
     }
 }
 
-/// Answers calls as long as they come, and the server lasts.
+/// Answers calls as long as they come, and the server lasts. A peer that may not ask has no more time than for a head.
 async fn serve_grpc<I>(io: I, may_ask: bool, gate: Arc<Gate>, mut end: watch::Receiver<bool>)
 where
     I: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -182,7 +189,7 @@ where
             _ = end.wait_for(|is_ending| *is_ending) => break,
             () = sleep(time) => {
                 let now = begun.load(Relaxed);
-                if now == seen {
+                if now == seen || !may_ask {
                     break;
                 }
                 (seen, time) = (now, IDLE_TIME);

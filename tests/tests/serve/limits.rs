@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use crawlpike_tests::http::{Connection, Request, send};
 use crawlpike_tests::lab::lab;
 use crawlpike_tests::nginx::local;
+use crawlpike_tests::ports::free_port;
 use crawlpike_tests::proc::memory;
 use crawlpike_tests::process::{PATIENCE, wait_for};
 use crawlpike_tests::serve::Serve;
@@ -77,18 +78,25 @@ fn whoever_sends_nothing_or_reads_nothing_is_not_waited_for() {
 }
 
 #[test]
-fn strangers_get_a_few_connections_only() {
+fn strangers_get_a_few_connections_with_one_answer_and_leave_the_administration_alone() {
     let folder = lab();
-    let (_server, port) = start_at_port(&folder, &["--trust", "10.0.0.0/8"]);
-    let connect = || Connection::open(local(port)).unwrap();
-    let mut connections: Vec<_> = (0..64).map(|_| connect()).collect();
-    for connection in &mut connections {
-        assert_eq!(connection.send(&Request::get("/")).unwrap().status, 500);
-    }
+    let admin = free_port();
+    let arguments = ["--trust", "10.0.0.0/8", "--admin", &format!("127.0.0.1:{admin}")];
+    let (_server, port) = start_at_port(&folder, &arguments);
+    let idle: Vec<_> = (0..64).map(|_| TcpStream::connect(local(port)).unwrap()).collect();
     let mut another = TcpStream::connect(local(port)).unwrap();
     assert!(matches!(another.read(&mut [0]), Ok(0) | Err(_)));
-    drop(connections);
-    wait_for("room", || send(local(port), &Request::get("/")).ok());
+    for path in ["/healthz", "/readyz", "/metrics"] {
+        assert_eq!(send(local(admin), &Request::get(path)).unwrap().status, 200, "{path}");
+    }
+    drop(idle);
+    let (mut stranger, answer) = wait_for("room", || {
+        let mut stranger = Connection::open(local(port)).ok()?;
+        let answer = stranger.send(&Request::get("/")).ok()?;
+        Some((stranger, answer))
+    });
+    assert_eq!((answer.status, answer.header("connection")), (500, Some("close")));
+    assert!(stranger.send(&Request::get("/")).is_err());
 }
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
