@@ -1,7 +1,7 @@
 //! `envoy.service.auth.v3.Authorization`: one method, `Check`.
 
 use std::collections::HashMap;
-use std::future::{Future, ready};
+use std::future::Future;
 use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -30,6 +30,9 @@ const CHECK: &str = "/envoy.service.auth.v3.Authorization/Check";
 /// The largest message: Envoy sends no body of a request unless its configuration asks for that, with a limit of its own.
 const MOST_BYTES: usize = 1 << 20;
 
+/// The status of a question that is not clear.
+const UNCLEAR: Code = Code::InvalidArgument;
+
 /// The metadata of a call in which Envoy can send the client's address, as it has computed it.
 const ADDRESS: &str = "x-real-ip";
 
@@ -47,7 +50,13 @@ pub(crate) async fn answer(
             .into_http();
     }
     let mut grpc = Grpc::new(ProstCodec::default()).max_decoding_message_size(MOST_BYTES);
-    grpc.unary(Service { gate, may_ask }, call).await
+    let response = grpc.unary(Service { gate: Arc::clone(&gate), may_ask }, call).await;
+    // A question that is not clear has been counted already.
+    let unread = Status::from_header_map(response.headers()).filter(|status| status.code() != UNCLEAR);
+    if let Some(status) = unread {
+        gate.source.note_error(&format_args!("a call that cannot be read: {}", status.message()));
+    }
+    response
 }
 
 struct Service {
@@ -61,9 +70,7 @@ impl UnaryService<CheckRequest> for Service {
 
     fn call(&mut self, request: Request<CheckRequest>) -> Self::Future {
         let address = request.metadata().get(ADDRESS).map(|value| value.as_bytes().to_vec());
-        let Some(attributes) = request.into_inner().attributes else {
-            return Box::pin(ready(Err(Status::invalid_argument("there are no attributes"))));
-        };
+        let attributes = request.into_inner().attributes.unwrap_or_default();
         let (gate, may_ask) = (Arc::clone(&self.gate), self.may_ask);
         Box::pin(
             async move { check(&gate, may_ask, address.as_deref(), &attributes).await.map(Response::new) },
@@ -96,7 +103,7 @@ async fn check(
             Ok(if verdict.answer.is_some() { denied(verdict) } else { ok(verdict) })
         }
         Err(why) if gate.passes_unclear(why, route) => Ok(ok(Verdict::passing(&lines))),
-        Err(why) => Err(Status::invalid_argument(why.to_string())),
+        Err(why) => Err(Status::new(UNCLEAR, why.to_string())),
     }
 }
 

@@ -318,6 +318,7 @@ fn envoy() {
     let _envoy = start_envoy(&world, world.serve.grpc(), |text| text);
     world.check(true);
     world.check_tags();
+    world.check_octets(&[("X-A", "é")]);
     // A route has its own mode.
     world.folder.write("robots.txt", "User-agent: *\nDisallow: /\n");
     wait_for("the new policy", || {
@@ -349,7 +350,7 @@ fn envoy_over_http() {
     });
     world.check(true);
     world.check_tags();
-    world.check_octets(&[]);
+    world.check_octets(&[("X-A", "é")]);
 }
 
 #[test]

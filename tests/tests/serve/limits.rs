@@ -100,6 +100,7 @@ fn strangers_get_a_few_connections_with_one_answer_and_leave_the_administration_
 }
 
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
 const SETTINGS: u8 = 4;
@@ -130,6 +131,23 @@ fn call() -> Vec<u8> {
     ]
     .map(|(name, value)| field(name, value))
     .concat()
+}
+
+#[test]
+fn a_call_that_cannot_be_read_is_an_error() {
+    let folder = lab();
+    let serve = start(&folder, &[]);
+    // Without attributes, not a message, and with 16 MiB.
+    for (number, message) in
+        [&b"\0\0\0\0\0"[..], b"\0\0\0\0\x01\xff", b"\0\x01\0\0\0"].into_iter().enumerate()
+    {
+        let mut stream = UnixStream::connect(serve.grpc()).unwrap();
+        let asked = [frame(HEADERS, END_HEADERS, 1, &call()), frame(DATA, END_STREAM, 1, message)].concat();
+        stream.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &[]), &asked].concat()).unwrap();
+        let count = format!("crawlpike_errors_total {}", number + 1);
+        wait_for("the error", || has_metric(&serve, &count).then_some(()));
+    }
+    folder.wait_for_line("serve.log", "request.http is missing");
 }
 
 /// Opens a connection of HTTP/2, and writes frames until it is closed. The server stays as it is.
