@@ -150,6 +150,23 @@ fn a_call_that_cannot_be_read_is_an_error() {
     folder.wait_for_line("serve.log", "request.http is missing");
 }
 
+#[test]
+fn a_stranger_has_the_time_for_one_call() {
+    let folder = lab();
+    let grpc = free_port();
+    let arguments = ["--trust", "10.0.0.0/8", "--grpc", &format!("127.0.0.1:{grpc}")];
+    let (_server, _) = start_at_port(&folder, &arguments);
+    let began = Instant::now();
+    let mut stream = TcpStream::connect(local(grpc)).unwrap();
+    let asked = [frame(HEADERS, END_HEADERS, 1, &call()), frame(DATA, END_STREAM, 1, b"\0\0\0\0\0")].concat();
+    stream.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &[]), &asked].concat()).unwrap();
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    folder.wait_for_line("port.log", "the peer may not ask");
+    // It does not answer the server's last frames, either, for which it has as much time.
+    let _ = stream.read_to_end(&mut Vec::new());
+    assert!(began.elapsed() < Duration::from_secs(30), "{:?}", began.elapsed());
+}
+
 /// Opens a connection of HTTP/2, and writes frames until it is closed. The server stays as it is.
 fn flood(frames: impl Iterator<Item = Vec<u8>>) {
     let folder = lab();
