@@ -55,8 +55,8 @@ fuzz_target!(|bytes: &[u8]| {
             headers.replaced().find(|(name, _)| name.lowercase == "etag").expect("a tag").1[0].to_vec();
         assert!(etag.starts_with(b"W/\"") && etag.ends_with(b"\""));
         // The client that has it asks for the page's tag, or knows that of the document.
-        let accept = conversion.form.media_type().as_bytes();
-        let path = if conversion.form == DocumentForm::Markdown { request.path } else { b"/" };
+        let accept = conversion.form().media_type().as_bytes();
+        let path = if conversion.form() == DocumentForm::Markdown { request.path } else { b"/" };
         let headers = [("accept", accept), ("if-none-match", &*etag)];
         let again = asked(path, &headers);
         let edits =
