@@ -268,7 +268,9 @@ fn a_document_has_a_tag_of_its_own_that_leads_to_a_304() {
         let again = |accept, etag: &str| ask(port, &get(path, accept).header("If-None-Match", etag));
         let known = again("text/markdown", &etag);
         assert_eq!((known.status, known.header("etag"), known.body.len()), (304, Some(&*etag), 0), "{path}");
-        assert_eq!(known.header("vary"), Some("Accept, User-Agent"), "{path}");
+        // A page without a tag is read all the same.
+        let vary = if path == "/ssi.html" { "Accept" } else { "Accept, User-Agent" };
+        assert_eq!(known.header("vary"), Some(vary), "{path}");
         // In another form, the client does not have it.
         assert_eq!(again("application/vnd.aiwebindex+json", &etag).status, 200, "{path}");
         assert_eq!(again("text/html", &etag).status, 200, "{path}");
