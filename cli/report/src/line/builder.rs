@@ -140,14 +140,17 @@ impl<'l> Builder<'l> {
         address.map(Some).map_err(|_| Fault::Unreadable)
     }
 
-    /// Returns true if nginx refused the request before any gate saw it. An upstream can send the same statuses, and only nginx
-    /// logs request lines.
+    /// Returns true if nginx refused the request before any gate saw it. An upstream and a gate can send the same statuses, and
+    /// only nginx logs request lines.
     fn is_refused_by_nginx(&mut self, status: Option<u16>) -> bool {
         let upstream = self.take(Field::UpstreamStatus);
         let was_asked = upstream.as_ref().is_some_and(|status| !is_none(status));
+        if was_asked || self.take(Field::Action).is_some() {
+            return false;
+        }
         match status {
-            Some(400 | 414) => upstream.is_some() && !was_asked,
-            Some(408 | 494) => self.values[Field::RequestLine as usize].is_some() && !was_asked,
+            Some(400 | 414) => upstream.is_some(),
+            Some(408 | 494) => self.values[Field::RequestLine as usize].is_some(),
             _ => false,
         }
     }

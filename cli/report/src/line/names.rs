@@ -19,6 +19,8 @@ pub(crate) enum Field {
     Accept,
     Status,
     UpstreamStatus,
+    /// The action that a gate took.
+    Action,
     Bytes,
 }
 
@@ -71,6 +73,7 @@ pub(crate) fn of_variable(name: &str, purpose_header: &str) -> Option<Meaning> {
         "http_user_agent" => (Field::UserAgent, 1),
         "http_accept" => (Field::Accept, 1),
         "crawlpike_purpose" => (Field::Purpose, 1),
+        "crawlpike_action" => (Field::Action, 1),
         "status" => (Field::Status, 1),
         "upstream_status" => (Field::UpstreamStatus, 1),
         "body_bytes_sent" => (Field::Bytes, 2),
@@ -134,6 +137,7 @@ pub(crate) fn of_key(key: &str, purpose_header: &str) -> Option<Meaning> {
         "user_agent" | "agent_string" => (Field::UserAgent, 1),
         "purpose" => (Field::Purpose, 1),
         "accept" => (Field::Accept, 1),
+        "action" => (Field::Action, 1),
         "response_code" => (Field::Status, 1),
         "bytes" => (Field::Bytes, 1),
         _ => return of_variable(key, purpose_header),

@@ -135,6 +135,13 @@ fn what_nginx_refuses_before_a_gate_sees_it_is_no_request() {
         );
         assert_eq!(detecting().read(line.as_bytes()).is_ok(), is_request, "{line}");
     }
+    // A gate has decided about it.
+    for (action, is_request) in [("", false), ("deny", true)] {
+        let line = format!(
+            r#"{{"address":"192.0.2.7","request":"GET / HTTP/1.1","status":400,"user_agent":"","upstream_status":"","action":"{action}"}}"#
+        );
+        assert_eq!(detecting().read(line.as_bytes()).is_ok(), is_request, "{line}");
+    }
     for (status, is_request) in [("400", true), ("408", false), ("494", false)] {
         let line = COMBINED.replace(" 200 ", &format!(" {status} "));
         assert_eq!(detecting().read(line.as_bytes()).is_ok(), is_request, "{line}");
