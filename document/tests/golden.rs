@@ -146,10 +146,21 @@ fn a_page_with_text_is_never_empty() {
 
 #[test]
 fn a_video_without_a_host_has_the_name_of_its_file() {
-    let mut page = Page::new(Limits::default());
-    assert!(page.push(b"<p>Watch how it turns:</p><video controls src='clips/turn.mp4'></video>"));
-    let document = page.read(None, None);
-    assert_eq!(document.markdown(), "Watch how it turns:\n\n[turn.mp4](clips/turn.mp4)\n");
+    for (address, name) in [
+        ("clips/turn.mp4", "turn.mp4"),
+        ("/assets/clips/2026/turn.mp4?a=/b", "turn.mp4"),
+        ("//video.test/clips/turn.mp4", "video.test"),
+        ("https://video.test/turn.mp4", "video.test"),
+    ] {
+        let mut page = Page::new(Limits::default());
+        assert!(
+            page.push(
+                format!("<p>Watch how it turns:</p><video controls src='{address}'></video>").as_bytes()
+            )
+        );
+        let document = page.read(None, None);
+        assert_eq!(document.markdown(), format!("Watch how it turns:\n\n[{name}]({address})\n"));
+    }
 }
 
 #[test]

@@ -78,22 +78,15 @@ impl Body for PageBody {
     }
 }
 
-/// Puts the path of a page in the place of its markdown's, before nginx chooses a location by it.
-///
-/// If the settings of the server need a variable, its locations decide: what variables are made of comes later (`realip`, `set`).
+/// Puts the path of a page in the place of its markdown's, before nginx rewrites it and chooses a location by it.
 pub(crate) fn on_request(request: &mut Request<'_>) {
     let Some(state) = request.state() else { return };
     let Some(ending) = state.ruleset.markdown_ending(request) else { return };
-    let markdown = MarkdownPath {
-        ending,
-        path: request.decoded_path().into(),
-        is_at_page: Cell::default(),
-        is_settled: Cell::default(),
-    };
-    let is_served = gate::fixed_overrides(request)
-        .is_some_and(|overrides| state.ruleset.serves_md_paths(request, overrides));
-    markdown.is_at_page.set(is_served && request.shorten_path(ending));
-    let _ = state.markdown.set(Box::new(markdown));
+    let sent = request.decoded_target();
+    let is_served = state.ruleset.serves_md_paths(request, gate::early_overrides(request));
+    let is_at_page = Cell::new(is_served && request.shorten_path(ending));
+    let _ =
+        state.markdown.set(Box::new(MarkdownPath { ending, sent, is_at_page, is_settled: Cell::default() }));
 }
 
 /// Has a request the path of the page if its location serves markdown so, and its own path otherwise. Returns true if nginx has
@@ -103,11 +96,15 @@ pub(crate) fn on_location(request: &mut Request<'_>) -> bool {
     let Some(markdown) = state.markdown.get().filter(|markdown| !markdown.is_settled.replace(true)) else {
         return false;
     };
-    let is_served = state.ruleset.serves_md_paths(request, gate::overrides(request, state));
+    // A location that the client did not ask for may be there to refuse it, as a named one for errors.
+    if request.is_internal() {
+        return false;
+    }
+    let is_served = state.ruleset.serves_md_paths(request, gate::early_overrides(request));
     let is_changed = is_served != markdown.is_at_page.get()
         && match is_served {
             true => request.shorten_path(markdown.ending),
-            false => request.restore_path(&markdown.path, markdown.ending),
+            false => request.restore_path(&markdown.sent, markdown.ending),
         };
     if is_changed {
         markdown.is_at_page.set(is_served);

@@ -323,15 +323,16 @@ pub(crate) fn overrides(request: &Request<'_>, state: &RequestState) -> Override
     }
 }
 
-/// Those settings, if no variable has to be evaluated for them.
-pub(crate) fn fixed_overrides(request: &Request<'_>) -> Option<Overrides> {
-    let conf = request.location_conf()?;
+/// Those settings before any variable may be evaluated, since nginx keeps the values of many: a mode in one counts as one that is not
+/// `off`.
+pub(crate) fn early_overrides(request: &Request<'_>) -> Overrides {
+    let Some(conf) = request.location_conf() else { return Overrides::default() };
     let mode = match conf.mode {
         ModeSource::Inherited => None,
         ModeSource::Fixed(mode) => Some(mode),
-        ModeSource::Variable(_) => return None,
+        ModeSource::Variable(_) => Some(Mode::Observe),
     };
-    Some(Overrides { mode, site: conf.site, ..Overrides::default() })
+    Overrides { mode, site: conf.site, ..Overrides::default() }
 }
 
 #[cfg(feature = "faults-for-tests")]

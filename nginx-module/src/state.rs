@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crawlpike_core::{Decision, DocumentWish, NameFact, Overrides};
 
-use crate::nginx::LocationId;
+use crate::nginx::{DecodedTarget, LocationId};
 use crate::ruleset::LoadedRuleset;
 
 /// The state of a client's request.
@@ -50,8 +50,8 @@ pub(crate) struct SeenNames {
 pub(crate) struct MarkdownPath {
     /// The part that it has added to that of the page.
     pub(crate) ending: &'static str,
-    /// As nginx has decoded it.
-    pub(crate) path: Box<[u8]>,
+    /// The target as nginx has read it.
+    pub(crate) sent: DecodedTarget,
     /// True if the path of the page has its place now.
     pub(crate) is_at_page: Cell<bool>,
     /// True once a location has decided which path the request has.

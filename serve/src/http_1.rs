@@ -6,7 +6,6 @@
 mod head;
 
 use std::io;
-use std::mem;
 use std::time::SystemTime;
 
 use hyper::StatusCode;
@@ -62,18 +61,19 @@ impl Reply {
 /// A connection.
 pub(crate) struct Http1<S> {
     stream: S,
-    /// The bytes beyond the last head.
-    unread: Vec<u8>,
+    received: Vec<u8>,
+    /// The place in `received` behind the last head.
+    start: usize,
 }
 
 impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
     pub(crate) const fn new(stream: S) -> Self {
-        Self { stream, unread: Vec::new() }
+        Self { stream, received: Vec::new(), start: 0 }
     }
 
     /// Returns true if no request has begun.
     pub(crate) fn is_idle(&self) -> bool {
-        self.unread.is_empty()
+        self.unread().is_empty()
     }
 
     /// The bytes of the next head. `None`: the peer sends no more. If this is dropped before it is done, nothing is lost.
@@ -81,21 +81,27 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Http1<S> {
         let mut seen = 0;
         loop {
             // Empty lines before a request are to be ignored (2.2).
-            let empty = self.unread.iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
-            self.unread.drain(..empty);
-            match end_of_head(&self.unread, seen) {
+            self.start += self.unread().iter().take_while(|byte| matches!(byte, b'\r' | b'\n')).count();
+            match end_of_head(self.unread(), seen) {
                 Some(end) if end <= MOST_HEAD => {
-                    let rest = self.unread.split_off(end);
-                    return Some(Ok(mem::replace(&mut self.unread, rest)));
+                    let head = self.unread().iter().take(end).copied().collect();
+                    self.start += end;
+                    return Some(Ok(head));
                 }
-                None if self.unread.len() <= MOST_HEAD => {}
+                None if self.unread().len() <= MOST_HEAD => {}
                 _ => return Some(Err(Unclear::Size(MOST_HEAD))),
             }
-            seen = self.unread.len();
-            self.unread.reserve(STEP);
+            self.received.drain(..self.start);
+            self.start = 0;
+            seen = self.received.len();
+            self.received.reserve(STEP);
             // Whatever the reason is, there is nobody to be answered.
-            self.stream.read_buf(&mut self.unread).await.ok().filter(|length| *length > 0)?;
+            self.stream.read_buf(&mut self.received).await.ok().filter(|length| *length > 0)?;
         }
+    }
+
+    fn unread(&self) -> &[u8] {
+        self.received.get(self.start..).unwrap_or_default()
     }
 
     /// Sends an answer; `has_body` is false for one to HEAD.

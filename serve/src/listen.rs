@@ -156,7 +156,7 @@ async fn serve_http(
         if !matches!(sent, Ok(Ok(()))) {
             return;
         }
-        time = IDLE_TIME;
+        time = if is_ending { HEAD_TIME } else { IDLE_TIME };
     }
     let _ = timeout(REST_TIME, http.close()).await;
 }

@@ -12,6 +12,15 @@ use super::headers::{HeaderName, NoRoom};
 use super::request::Request;
 use super::types::ModuleTypes;
 
+/// The target of a request at a time.
+#[derive(Debug)]
+pub(crate) struct DecodedTarget {
+    path: Box<[u8]>,
+    query: Box<[u8]>,
+    /// True if nginx passes on the path as the client sent it.
+    is_as_sent: bool,
+}
+
 impl<M: ModuleTypes> Request<'_, M> {
     /// The `Content-Type` of the response, as it is sent. `None` if there is none, or no memory.
     pub(crate) fn response_content_type(&self) -> Option<&[u8]> {
@@ -135,8 +144,18 @@ impl<M: ModuleTypes> Request<'_, M> {
         Ok(())
     }
 
-    /// The path of the request, decoded, as nginx chooses a location by it.
-    pub(crate) fn decoded_path(&self) -> &[u8] {
+    /// The target of the request as nginx has decoded it.
+    pub(crate) fn decoded_target(&self) -> DecodedTarget {
+        // SAFETY: the request is live, and its strings are in its pool.
+        let query = unsafe { (*self.as_ptr()).args.as_bytes() };
+        DecodedTarget {
+            path: self.decoded_path().into(),
+            query: query.into(),
+            is_as_sent: self.has_sent_uri(),
+        }
+    }
+
+    fn decoded_path(&self) -> &[u8] {
         // SAFETY: the request is live, and its strings are in its pool.
         unsafe { (*self.as_ptr()).uri.as_bytes() }
     }
@@ -158,15 +177,18 @@ impl<M: ModuleTypes> Request<'_, M> {
 
     /// Has the request the path again that it had before [`Self::shorten_path`]. False if it has yet another path, or there is no
     /// memory.
-    pub(crate) fn restore_path(&mut self, path: &[u8], ending: &str) -> bool {
-        if path.strip_suffix(ending.as_bytes()) != Some(self.decoded_path()) {
+    pub(crate) fn restore_path(&mut self, before: &DecodedTarget, ending: &str) -> bool {
+        if before.path.strip_suffix(ending.as_bytes()) != Some(self.decoded_path()) {
             return false;
         }
-        let Some(path) = self.copy(path) else { return false };
+        let Some(path) = self.copy(&before.path) else { return false };
         // SAFETY: the request is live, and its pool has the path.
         unsafe { (*self.as_ptr()).uri = path };
         self.set_extension();
-        self.trust_sent_uri();
+        // `set $args` may have changed the query meanwhile.
+        if before.is_as_sent && *before.query == *self.decoded_target().query {
+            self.trust_sent_uri();
+        }
         true
     }
 

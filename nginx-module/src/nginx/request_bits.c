@@ -18,8 +18,10 @@
 
 READ(error_page)
 READ(header_only)
+READ(internal)
 READ(keepalive)
 READ(uri_changes)
+READ(valid_unparsed_uri)
 SET(disable_not_modified)
 SET(expect_tested)
 SET(main_filter_need_in_memory)

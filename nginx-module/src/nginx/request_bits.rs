@@ -9,8 +9,10 @@ use super::types::ModuleTypes;
 unsafe extern "C" {
     fn bits_error_page(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_header_only(request: *const ngx_http_request_t) -> ngx_uint_t;
+    fn bits_internal(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_is_encrypted(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_uri_changes(request: *const ngx_http_request_t) -> ngx_uint_t;
+    fn bits_valid_unparsed_uri(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_set_disable_not_modified(request: *mut ngx_http_request_t);
     fn bits_set_expect_tested(request: *mut ngx_http_request_t);
     fn bits_keepalive(request: *const ngx_http_request_t) -> ngx_uint_t;
@@ -112,6 +114,18 @@ impl<M: ModuleTypes> Request<'_, M> {
     pub(crate) fn is_encrypted(&self) -> bool {
         // SAFETY: the request is live, and has a connection; C reads a field of it.
         unsafe { bits_is_encrypted(self.as_ptr()) != 0 }
+    }
+
+    /// Returns true if nginx serves something else than the client asked for: after a rewrite, an `error_page`, a redirect.
+    pub(crate) fn is_internal(&self) -> bool {
+        // SAFETY: the request is live; C reads a field of it.
+        unsafe { bits_internal(self.as_ptr()) != 0 }
+    }
+
+    /// Returns true if nginx passes on the path as the client sent it.
+    pub(super) fn has_sent_uri(&self) -> bool {
+        // SAFETY: the request is live; C reads a field of it.
+        unsafe { bits_valid_unparsed_uri(self.as_ptr()) != 0 }
     }
 
     /// The number of internal redirects that the request may still have.

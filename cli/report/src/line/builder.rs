@@ -63,9 +63,12 @@ impl<'l> Builder<'l> {
     /// The request.
     pub(crate) fn finish(mut self) -> Result<Record<'l>, Fault> {
         let address = self.address()?;
-        let (time, milliseconds) = match self.text(Field::Time) {
-            Some(text) => (Some(moment::parse(&text).ok_or(Fault::Unreadable)?), moment::milliseconds(&text)),
-            None => (None, None),
+        // A number can be something else, such as how long the response took.
+        let is_number = matches!(self.values[Field::Time as usize], Some((_, Value::Number(_))));
+        let (time, milliseconds) = match self.text(Field::Time).map(|text| (moment::parse(&text), text)) {
+            Some((time @ Some(_), text)) => (time, moment::milliseconds(&text)),
+            Some((None, _)) if !is_number => return Err(Fault::Unreadable),
+            _ => (None, None),
         };
         let status = match self.take(Field::Status) {
             Some(value) => Some(whole(&value).ok_or(Fault::Unreadable)?),

@@ -58,9 +58,11 @@ fn epoch(text: &[u8]) -> Option<i64> {
 
 /// The milliseconds behind the seconds of a time in any form, if it has a fraction.
 pub(crate) fn milliseconds(text: &[u8]) -> Option<u16> {
-    let fraction = match memchr::memchr2(b'.', b',', text) {
+    let point = memchr::memchr2(b'.', b',', text);
+    let whole = &text[..point.unwrap_or(text.len())];
+    let fraction = match point {
+        _ if matches!(whole.len(), 13 | 16 | 19) && whole.iter().all(u8::is_ascii_digit) => &whole[10..],
         Some(point) => &text[point + 1..],
-        None if matches!(text.len(), 13 | 16 | 19) && text.iter().all(u8::is_ascii_digit) => &text[10..],
         None => return None,
     };
     let digits = fraction.iter().copied().take_while(u8::is_ascii_digit);

@@ -84,7 +84,8 @@ pub(crate) fn of_variable(name: &str, purpose_header: &str) -> Option<Meaning> {
 
 /// Returns true if a client can put spaces and brackets into this variable of nginx.
 pub(crate) fn is_free(name: &str) -> bool {
-    let is_one = ["remote_user", "request", "uri", "document_uri", "args", "query_string"].contains(&name);
+    let is_one = ["remote_user", "request", "request_uri", "uri", "document_uri", "args", "query_string"]
+        .contains(&name);
     is_one || ["http_", "arg_", "cookie_"].iter().any(|start| name.starts_with(start))
 }
 

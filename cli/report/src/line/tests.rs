@@ -163,6 +163,7 @@ fn a_time_keeps_its_milliseconds() {
         (r#""time":1795331112"#, None),
         (r#""time":1795331112123"#, Some(123)),
         (r#""time":1795331112123456789"#, Some(123)),
+        (r#""time":1795331112123.456"#, Some(123)),
     ] {
         let line = format!(r#"{{{time},"address":"192.0.2.7","request":"GET / HTTP/1.1","user_agent":"x"}}"#);
         let record = reader.read(line.as_bytes()).unwrap();

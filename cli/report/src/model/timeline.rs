@@ -27,7 +27,8 @@ impl Timeline {
     const MOST: usize = 200;
 
     pub(super) fn new(mut timeline: timeline::Timeline<COLUMNS>) -> Self {
-        let left_out = timeline.cut_off()[..DENIED].iter().sum();
+        let requests = |sums: &[u64; COLUMNS]| sums[..DENIED].iter().sum();
+        let left_out = requests(&timeline.cut_off(requests));
         let (seconds, intervals) = timeline.into_intervals(Self::MOST);
         let interval = |(start, sums): (i64, [u64; COLUMNS])| Interval {
             start: moment::text(start),

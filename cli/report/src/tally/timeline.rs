@@ -60,12 +60,13 @@ impl<const N: usize> Timeline<N> {
         (self.width, intervals.collect())
     }
 
-    /// Takes away the sums that are far from nearly all others: one line with a wrong date would make these one interval.
-    pub(crate) fn cut_off(&mut self) -> [u64; N] {
+    /// Takes away the sums that are far from nearly all others: one line with a wrong date would make these one interval. `weigh`
+    /// counts the requests of sums.
+    pub(crate) fn cut_off(&mut self, weigh: impl Fn(&[u64; N]) -> u64) -> [u64; N] {
         const FAR: i64 = 30 * 86_400;
         let mut groups: Vec<(RangeInclusive<i64>, u64)> = Vec::new();
         for (start, sums) in &self.sums {
-            let weight: u64 = sums.iter().sum();
+            let weight = weigh(sums);
             match groups.last_mut() {
                 Some((range, sum)) if start - range.end() < FAR => {
                     *range = *range.start()..=*start;
@@ -147,7 +148,7 @@ mod tests {
             let mut timeline = Timeline::<1>::new();
             let times = (0..minutes).map(|minute| 20_000 * DAY + minute * 60);
             times.chain(others.iter().copied()).for_each(|time| timeline.add(time, [0]));
-            let [left_out] = timeline.cut_off();
+            let [left_out] = timeline.cut_off(|[requests]| *requests);
             let (width, intervals) = timeline.into_intervals(200);
             let sum: u64 = intervals.iter().map(|(_, [sum])| sum).sum();
             assert_eq!(sum + left_out, minutes as u64 + others.len() as u64);

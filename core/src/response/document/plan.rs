@@ -183,7 +183,10 @@ impl DocumentPlan<'_> {
                 }
             },
             _ => {
-                let is_announced = self.documents.md_paths && self.coding(&head, on_documents).is_ok();
+                // A request for the markdown asks for a coding that can be read. The length of a part is not that of the page.
+                let is_announced = self.documents.md_paths
+                    && self.refusal(&head, on_documents).is_none()
+                    && (status == PARTIAL_CONTENT || !self.is_too_large(&head));
                 let own = if self.wish.is_at_page {
                     page_of(target).map(|(path, rest)| [path, rest].concat())
                 } else {
@@ -210,18 +213,25 @@ impl DocumentPlan<'_> {
 
     /// The coding of the body if a document may be made of it, otherwise the reason why not.
     fn coding(&self, head: &Head<'_>, on_documents: OnDocuments) -> Result<Coding, DocumentOutcome> {
-        if let Some(forbidden) = on_documents.forbidden {
-            return Err(forbidden.into());
-        }
-        if let Some(refusal) = head.kept_from_documents() {
+        if let Some(refusal) = self.refusal(head, on_documents) {
             return Err(refusal);
         }
-        match head.length() {
-            Some(0) => return Err(DocumentOutcome::Broken),
-            Some(length) if length > self.documents.max_bytes as u64 => return Err(DocumentOutcome::Size),
-            _ => {}
+        if head.length() == Some(0) {
+            return Err(DocumentOutcome::Broken);
+        }
+        if self.is_too_large(head) {
+            return Err(DocumentOutcome::Size);
         }
         Coding::of(&head.content_encoding).ok_or(DocumentOutcome::Coding)
+    }
+
+    /// The reason why no document may be made of the page.
+    fn refusal(&self, head: &Head<'_>, on_documents: OnDocuments) -> Option<DocumentOutcome> {
+        on_documents.forbidden.map(DocumentOutcome::from).or_else(|| head.kept_from_documents())
+    }
+
+    fn is_too_large(&self, head: &Head<'_>) -> bool {
+        head.length().is_some_and(|length| length > self.documents.max_bytes as u64)
     }
 
     /// The headers on which the choice of the form depends.

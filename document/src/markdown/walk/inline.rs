@@ -79,9 +79,13 @@ impl Walk<'_> {
         let mut name =
             name.filter_map(|name| self.tree.attribute(node, name)).filter(|name| !name.trim().is_empty());
         let file = || std::str::from_utf8(pdf_name(address.url.as_bytes())?).ok();
-        let host = || address.url.split('/').nth(2);
         // An address that nobody can resolve has no host.
-        let last = || address.url.rsplit('/').find(|part| !part.is_empty());
+        let (path, is_whole) = match address.url.split_once("//") {
+            Some((before, after)) if before.is_empty() || before.ends_with(':') => (after, true),
+            _ => (address.url.split(['?', '#']).next().unwrap_or_default(), false),
+        };
+        let host = || path.split('/').next().filter(|_| is_whole);
+        let last = || path.rsplit('/').find(|part| !part.is_empty());
         let name = name.next().or_else(file).or_else(host).or_else(last);
         let name = name.unwrap_or_default().to_owned();
         if self.is_full_with(address.url.len() + name.len()) {

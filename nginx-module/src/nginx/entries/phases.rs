@@ -159,7 +159,7 @@ unsafe extern "C" fn on_request<M: Module + Exported>(raw: *mut ngx_http_request
 }
 
 /// The phase in which a location rewrites. nginx calls the handler that was added last first: nothing of the location has run when
-/// the request goes to another one.
+/// the request goes to another one, but for handlers of modules that are loaded later.
 unsafe extern "C" fn on_location<M: Module + Exported>(raw: *mut ngx_http_request_t) -> ngx_int_t {
     // SAFETY: nginx calls this in its main thread, with the request that it serves.
     unsafe {
