@@ -17,7 +17,7 @@ use crate::gate;
 use crate::module::Request;
 use crate::nginx::{Body, FromCache, HeaderName, LogLevel, trim};
 use crate::ruleset::InForce;
-use crate::state::{AskedDocument, MarkdownPath, RequestState};
+use crate::state::{AskedDocument, RequestState};
 
 /// From how many bytes on a page is converted in a thread: smaller ones take less than a millisecond.
 const LARGE: usize = 64 << 10;
@@ -82,34 +82,9 @@ impl Body for PageBody {
 pub(crate) fn on_request(request: &mut Request<'_>) {
     let Some(state) = request.state() else { return };
     let Some(ending) = state.ruleset.markdown_ending(request) else { return };
-    let sent = request.decoded_target();
-    let is_served = state.ruleset.serves_md_paths(request, gate::early_overrides(request));
-    let is_at_page = Cell::new(is_served && request.shorten_path(ending));
-    let _ =
-        state.markdown.set(Box::new(MarkdownPath { ending, sent, is_at_page, is_settled: Cell::default() }));
-}
-
-/// Has a request the path of the page if its location serves markdown so, and its own path otherwise. Returns true if nginx has
-/// to choose the location again.
-pub(crate) fn on_location(request: &mut Request<'_>) -> bool {
-    let Some(state) = request.state() else { return false };
-    let Some(markdown) = state.markdown.get().filter(|markdown| !markdown.is_settled.replace(true)) else {
-        return false;
-    };
-    // A location that the client did not ask for may be there to refuse it, as a named one for errors.
-    if request.is_internal() {
-        return false;
+    if state.ruleset.serves_md_paths(request, gate::overrides_of_server(request)) {
+        state.is_at_page.set(request.shorten_path(ending));
     }
-    let is_served = state.ruleset.serves_md_paths(request, gate::early_overrides(request));
-    let is_changed = is_served != markdown.is_at_page.get()
-        && match is_served {
-            true => request.shorten_path(markdown.ending),
-            false => request.restore_path(&markdown.sent, markdown.ending),
-        };
-    if is_changed {
-        markdown.is_at_page.set(is_served);
-    }
-    is_changed
 }
 
 /// Notes what is asked for, and has the origin send the page as a whole.
@@ -118,7 +93,7 @@ pub(crate) fn on_access(request: &mut Request<'_>, state: &RequestState, decisio
     if state.document.get().is_some() {
         return;
     }
-    let Some(wish) = state.ruleset.document_wish(decision, request, state.is_at_page()) else { return };
+    let Some(wish) = state.ruleset.document_wish(decision, request, state.is_at_page.get()) else { return };
     let edits = wish.request_edits(request);
     for (name, value) in edits.replaced() {
         let known = CHANGED.into_iter().find(|known| known.is(name.lowercase));
@@ -135,7 +110,8 @@ pub(crate) fn on_response(
     decision: &Decision,
 ) -> Option<PageBody> {
     let AskedDocument { wish, known, .. } = &**state.document.get()?;
-    let plan = state.ruleset.document_plan(decision, *wish)?;
+    let has_md_paths = || state.ruleset.serves_md_paths(request, gate::overrides_of_server(request));
+    let plan = state.ruleset.document_plan(decision, *wish)?.announcing_if(has_md_paths);
     let status = request.response_status().and_then(|status| u16::try_from(status).ok())?;
     let length = request.response_length().map(|length| length.to_string());
     let apart = [
@@ -154,7 +130,7 @@ pub(crate) fn on_response(
             None
         }
         DocumentTreatment::Conversion(conversion) => {
-            let url = page_url(request, state.is_at_page());
+            let url = page_url(request, state.is_at_page.get());
             let cache = match request.cached() {
                 FromCache::Nothing => CacheStatus::Miss,
                 FromCache::Stored => CacheStatus::Hit,
@@ -201,7 +177,7 @@ fn report(request: &Request<'_>, result: &DocumentResult) {
     let Some(state) = request.state() else { return };
     // nginx adds nothing to a line of this level.
     request.log(LogLevel::DEBUG, || {
-        let url = page_url(request, state.is_at_page());
+        let url = page_url(request, state.is_at_page.get());
         format!("crawlpike: {result}, {}", url.as_deref().unwrap_or("-"))
     });
     if let Some(asked) = state.document.get() {

@@ -323,10 +323,10 @@ pub(crate) fn overrides(request: &Request<'_>, state: &RequestState) -> Override
     }
 }
 
-/// Those settings before any variable may be evaluated, since nginx keeps the values of many: a mode in one counts as one that is not
-/// `off`.
-pub(crate) fn early_overrides(request: &Request<'_>) -> Overrides {
-    let Some(conf) = request.location_conf() else { return Overrides::default() };
+/// Those settings of the server, before any variable may be evaluated, since nginx keeps the values of many: a mode in one counts as
+/// one that is not `off`.
+pub(crate) fn overrides_of_server(request: &Request<'_>) -> Overrides {
+    let Some(conf) = request.server_conf() else { return Overrides::default() };
     let mode = match conf.mode {
         ModeSource::Inherited => None,
         ModeSource::Fixed(mode) => Some(mode),

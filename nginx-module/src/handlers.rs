@@ -69,14 +69,6 @@ impl Module for Crawlpike {
         gate::on_request(request);
     }
 
-    fn changes_paths(main: &MainConf) -> bool {
-        main.ruleset.get().is_some_and(|ruleset| ruleset.has_md_paths())
-    }
-
-    fn on_location(request: &mut Request<'_>) -> bool {
-        documents::on_location(request)
-    }
-
     fn asks_questions(main: &MainConf) -> bool {
         main.usage.has_lookups()
     }

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use crawlpike_core::{Decision, DocumentWish, NameFact, Overrides};
 
-use crate::nginx::{DecodedTarget, LocationId};
+use crate::nginx::LocationId;
 use crate::ruleset::LoadedRuleset;
 
 /// The state of a client's request.
@@ -30,8 +30,8 @@ pub(crate) struct RequestState {
     pub(crate) outer_header: Option<Box<[u8]>>,
     /// A denial of which nginx.conf has read, ahead of the access phase, that it will be enforced.
     pub(crate) announced: Cell<Option<Decision>>,
-    /// The path of the request, if it may be that of a page's markdown. In a box, as `document`.
-    pub(crate) markdown: OnceCell<Box<MarkdownPath>>,
+    /// True if the path of a page was put in the place of its markdown's.
+    pub(crate) is_at_page: Cell<bool>,
     /// The document that is asked for, on a site that sends them. In a box: all other requests would carry its place along.
     pub(crate) document: OnceCell<Box<AskedDocument>>,
 }
@@ -43,19 +43,6 @@ pub(crate) struct SeenNames {
     pub(crate) is_unsigned: bool,
     /// True if there is a single line of `User-Agent`, which nginx knows.
     pub(crate) has_one_user_agent: bool,
-}
-
-/// A path that may be that of a page's markdown.
-#[derive(Debug)]
-pub(crate) struct MarkdownPath {
-    /// The part that it has added to that of the page.
-    pub(crate) ending: &'static str,
-    /// The target as nginx has read it.
-    pub(crate) sent: DecodedTarget,
-    /// True if the path of the page has its place now.
-    pub(crate) is_at_page: Cell<bool>,
-    /// True once a location has decided which path the request has.
-    pub(crate) is_settled: Cell<bool>,
 }
 
 /// The document that a request asks for, on a site that sends them.
@@ -86,14 +73,9 @@ impl RequestState {
             may_have_header: Cell::new(may_have_header),
             outer_header,
             announced: Cell::default(),
-            markdown: OnceCell::new(),
+            is_at_page: Cell::default(),
             document: OnceCell::new(),
         }
-    }
-
-    /// Returns true if the path of a page was put in the place of its markdown's.
-    pub(crate) fn is_at_page(&self) -> bool {
-        self.markdown.get().is_some_and(|markdown| markdown.is_at_page.get())
     }
 }
 

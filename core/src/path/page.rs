@@ -8,12 +8,18 @@ const SUFFIX: &[u8] = b".md";
 const INDEX: &[u8] = b"index";
 
 /// The path of the page whose markdown a target asks for, and what follows it: the query. `None`: it asks for none.
+///
+/// A page whose path ends in a dot has none: `/a/...md` would ask for `/a/..`, after the server has resolved such segments.
 pub(crate) fn page_of(target: &[u8]) -> Option<(&[u8], &[u8])> {
     let (path, rest) = target.split_at_checked(memchr2(b'?', b'#', target).unwrap_or(target.len()))?;
     let page = path.strip_suffix(SUFFIX).filter(|page| page.starts_with(b"/"))?;
     let folder = page.strip_suffix(INDEX).filter(|folder| folder.ends_with(b"/"));
+    let ends_in_dot = |page: &[u8]| {
+        page.ends_with(b".")
+            || page.last_chunk().is_some_and(|end: &[u8; 3]| end.eq_ignore_ascii_case(b"%2e"))
+    };
     // A path that ends with a slash has its markdown at `index.md`, and nowhere else.
-    let page = folder.or(Some(page).filter(|page| !page.ends_with(b"/")))?;
+    let page = folder.or(Some(page).filter(|page| !page.ends_with(b"/") && !ends_in_dot(page)))?;
     Some((page, rest))
 }
 
@@ -50,8 +56,11 @@ mod tests {
             let (path, rest) = page_of(markdown.as_bytes()).unwrap();
             assert_eq!([path, rest].concat(), page.as_bytes(), "{markdown}");
         }
-        for page in ["/a/index", "/index?b", "*", "", "/a b", "/a>", "/\u{17c}", "//evil.example/a"] {
+        for page in ["/a/index", "/index?b", "/a.", "*", "", "/a b", "/a>", "/\u{17c}", "//evil.example/a"] {
             assert_eq!(markdown_of(page.as_bytes()), None, "{page}");
+        }
+        for target in ["/...md", "/a/..md", "/a/%2e%2E.md?b", "/a/.%2E.md", "/a%2F...md", "/a%2f%2e%2e.md"] {
+            assert_eq!(page_of(target.as_bytes()), None, "{target}");
         }
         for target in
             ["/", "/a", "/a.md/", "/a/.md", "/a.MD", "/.md", "a.md", "/a?b.md", "/a#b.md", "/a.md%20", ""]

@@ -2,24 +2,11 @@
 
 use std::ptr::{self, NonNull};
 
-use ngx::ffi::{
-    NGX_HTTP_NOT_MODIFIED, ngx_http_core_main_conf_t, ngx_http_core_srv_conf_t, ngx_http_headers_out_t,
-    ngx_http_set_exten, ngx_str_t, off_t,
-};
-use ngx::http::{HttpModule, HttpModuleConfExt, NgxHttpCoreModule};
+use ngx::ffi::{NGX_HTTP_NOT_MODIFIED, ngx_http_headers_out_t, ngx_http_set_exten, ngx_str_t, off_t};
 
 use super::headers::{HeaderName, NoRoom};
 use super::request::Request;
 use super::types::ModuleTypes;
-
-/// The target of a request at a time.
-#[derive(Debug)]
-pub(crate) struct DecodedTarget {
-    path: Box<[u8]>,
-    query: Box<[u8]>,
-    /// True if nginx passes on the path as the client sent it.
-    is_as_sent: bool,
-}
 
 impl<M: ModuleTypes> Request<'_, M> {
     /// The `Content-Type` of the response, as it is sent. `None` if there is none, or no memory.
@@ -144,80 +131,22 @@ impl<M: ModuleTypes> Request<'_, M> {
         Ok(())
     }
 
-    /// The target of the request as nginx has decoded it.
-    pub(crate) fn decoded_target(&self) -> DecodedTarget {
-        // SAFETY: the request is live, and its strings are in its pool.
-        let query = unsafe { (*self.as_ptr()).args.as_bytes() };
-        DecodedTarget {
-            path: self.decoded_path().into(),
-            query: query.into(),
-            is_as_sent: self.has_sent_uri(),
-        }
-    }
-
-    fn decoded_path(&self) -> &[u8] {
-        // SAFETY: the request is live, and its strings are in its pool.
-        unsafe { (*self.as_ptr()).uri.as_bytes() }
-    }
-
     /// Takes an ending off the path, as if the client had sent it without, for everything but `$request_uri` and the log.
     /// False if the path does not end so.
     pub(crate) fn shorten_path(&mut self, ending: &str) -> bool {
-        let Some(rest) = self.decoded_path().strip_suffix(ending.as_bytes()).filter(|rest| !rest.is_empty())
-        else {
-            return false;
-        };
-        let length = rest.len();
-        // SAFETY: the request is live.
-        unsafe { (*self.as_ptr()).uri.len = length };
-        self.set_extension();
-        self.forget_sent_uri();
-        true
-    }
-
-    /// Has the request the path again that it had before [`Self::shorten_path`]. False if it has yet another path, or there is no
-    /// memory.
-    pub(crate) fn restore_path(&mut self, before: &DecodedTarget, ending: &str) -> bool {
-        if before.path.strip_suffix(ending.as_bytes()) != Some(self.decoded_path()) {
-            return false;
-        }
-        let Some(path) = self.copy(&before.path) else { return false };
-        // SAFETY: the request is live, and its pool has the path.
-        unsafe { (*self.as_ptr()).uri = path };
-        self.set_extension();
-        // `set $args` may have changed the query meanwhile.
-        if before.is_as_sent && *before.query == *self.decoded_target().query {
-            self.trust_sent_uri();
-        }
-        true
-    }
-
-    /// Finds the extension of the path, for the media type of a file.
-    fn set_extension(&mut self) {
-        // SAFETY: the request is live, and its path is in its pool.
+        // SAFETY: the request is live, and its strings are in its pool. nginx has not chosen a location yet.
         unsafe {
+            let uri = &mut (*self.as_ptr()).uri;
+            let Some(rest) = uri.as_bytes().strip_suffix(ending.as_bytes()).filter(|rest| !rest.is_empty())
+            else {
+                return false;
+            };
+            uri.len = rest.len();
             (*self.as_ptr()).exten = ngx_str_t::empty();
             ngx_http_set_exten(self.as_ptr());
         }
-    }
-
-    /// Has nginx choose the location again, once the handler returns that calls this in the phase in which a location rewrites.
-    pub(super) fn choose_location(&mut self) {
-        let core = NgxHttpCoreModule::module();
-        // SAFETY: the request is live. The configurations of nginx's core module have these types. The phase that chooses a location
-        // has one handler, right before those of this phase; nginx goes on with the one that follows `phase_handler`. It begins
-        // with the configuration of the server, as after a rewrite.
-        unsafe {
-            let raw = &mut *self.as_ptr();
-            let main = raw.http_main_conf_unchecked::<ngx_http_core_main_conf_t>(core);
-            let server = raw.http_server_conf_unchecked::<ngx_http_core_srv_conf_t>(core);
-            let (Some(main), Some(server)) = (main, server) else { return };
-            let Some(before) = main.as_ref().phase_engine.location_rewrite_index.checked_sub(2) else {
-                return;
-            };
-            raw.loc_conf = (*server.as_ref().ctx).loc_conf;
-            raw.phase_handler = before.cast_signed();
-        }
+        self.forget_sent_uri();
+        true
     }
 
     pub(super) fn head(&mut self) -> &mut ngx_http_headers_out_t {

@@ -39,7 +39,6 @@ pub(crate) use body::Body;
 pub(crate) use conf::{ComplexValue, Configuration, Position, Purpose};
 pub(crate) use directive::{Context, Directive};
 pub(crate) use export::http_module;
-pub(crate) use head::DecodedTarget;
 pub(crate) use headers::{HeaderName, NoRoom};
 pub(crate) use log::LogLevel;
 pub(crate) use main_thread::MainThread;

@@ -43,12 +43,6 @@ pub(crate) trait Module: ModuleTypes {
     /// nginx has read a request, and evaluated no variable of the configuration. This is the post-read phase.
     fn on_request(request: &mut Request<'_, Self>);
 
-    /// Returns true if a location may change the path of any request.
-    fn changes_paths(main: &Self::Main) -> bool;
-
-    /// nginx has chosen the location of a request. Returns true if the request has another path now, by which nginx chooses again.
-    fn on_location(request: &mut Request<'_, Self>) -> bool;
-
     /// Returns true if any request may have to wait for the answer to a question.
     fn asks_questions(main: &Self::Main) -> bool;
 

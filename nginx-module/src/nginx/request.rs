@@ -6,10 +6,10 @@ use std::ptr::{self, NonNull};
 
 use ngx::core::Status;
 use ngx::ffi::{
-    AF_INET, AF_INET6, ngx_http_complex_value, ngx_http_request_t, ngx_str_t, sockaddr, sockaddr_in,
-    sockaddr_in6,
+    AF_INET, AF_INET6, ngx_http_complex_value, ngx_http_core_srv_conf_t, ngx_http_request_t, ngx_str_t,
+    sockaddr, sockaddr_in, sockaddr_in6,
 };
-use ngx::http::HttpModuleConfExt;
+use ngx::http::{HttpModule, HttpModuleConfExt, NgxHttpCoreModule};
 
 use super::conf::ComplexValue;
 use super::headers::{Header, HeaderList, HeaderName, Headers, NoRoom};
@@ -244,6 +244,18 @@ impl<'r, M: Exported> Request<'r, M> {
         // changes them once they are read.
         unsafe {
             let conf = (*self.as_ptr()).http_location_conf_unchecked::<M::Location<'r>>(M::ngx_module())?;
+            Some(conf.as_ref())
+        }
+    }
+
+    /// The configuration of the `server` block that serves the request.
+    pub(crate) fn server_conf(&self) -> Option<&'r M::Location<'r>> {
+        // SAFETY: as for `location_conf`. The configuration of nginx's core module for a server has this type, and leads to those of
+        // all modules for it.
+        unsafe {
+            let server = (*self.as_ptr())
+                .http_server_conf_unchecked::<ngx_http_core_srv_conf_t>(NgxHttpCoreModule::module())?;
+            let conf = server.as_ref().http_location_conf_unchecked::<M::Location<'r>>(M::ngx_module())?;
             Some(conf.as_ref())
         }
     }

@@ -18,10 +18,8 @@
 
 READ(error_page)
 READ(header_only)
-READ(internal)
 READ(keepalive)
 READ(uri_changes)
-READ(valid_unparsed_uri)
 SET(disable_not_modified)
 SET(expect_tested)
 SET(main_filter_need_in_memory)
@@ -59,11 +57,6 @@ void bits_forbid_ranges(ngx_http_request_t *r) {
 /* The path is no longer the one that the client sent. */
 void bits_forget_sent_uri(ngx_http_request_t *r) {
     r->valid_unparsed_uri = 0;
-}
-
-/* It is. */
-void bits_trust_sent_uri(ngx_http_request_t *r) {
-    r->valid_unparsed_uri = 1;
 }
 
 /* That a filter waits is said as nginx's filter for images says it. */

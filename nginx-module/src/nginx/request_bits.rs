@@ -9,17 +9,14 @@ use super::types::ModuleTypes;
 unsafe extern "C" {
     fn bits_error_page(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_header_only(request: *const ngx_http_request_t) -> ngx_uint_t;
-    fn bits_internal(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_is_encrypted(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_uri_changes(request: *const ngx_http_request_t) -> ngx_uint_t;
-    fn bits_valid_unparsed_uri(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_set_disable_not_modified(request: *mut ngx_http_request_t);
     fn bits_set_expect_tested(request: *mut ngx_http_request_t);
     fn bits_keepalive(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_set_main_filter_need_in_memory(request: *mut ngx_http_request_t);
     fn bits_forbid_ranges(request: *mut ngx_http_request_t);
     fn bits_forget_sent_uri(request: *mut ngx_http_request_t);
-    fn bits_trust_sent_uri(request: *mut ngx_http_request_t);
     fn bits_is_client_gone(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_from_cache(request: *const ngx_http_request_t) -> ngx_uint_t;
     fn bits_end_connection(request: *mut ngx_http_request_t);
@@ -116,18 +113,6 @@ impl<M: ModuleTypes> Request<'_, M> {
         unsafe { bits_is_encrypted(self.as_ptr()) != 0 }
     }
 
-    /// Returns true if nginx serves something else than the client asked for: after a rewrite, an `error_page`, a redirect.
-    pub(crate) fn is_internal(&self) -> bool {
-        // SAFETY: the request is live; C reads a field of it.
-        unsafe { bits_internal(self.as_ptr()) != 0 }
-    }
-
-    /// Returns true if nginx passes on the path as the client sent it.
-    pub(super) fn has_sent_uri(&self) -> bool {
-        // SAFETY: the request is live; C reads a field of it.
-        unsafe { bits_valid_unparsed_uri(self.as_ptr()) != 0 }
-    }
-
     /// The number of internal redirects that the request may still have.
     pub(super) fn uri_changes(&self) -> usize {
         // SAFETY: the request is live; C reads a field of it.
@@ -156,12 +141,6 @@ impl<M: ModuleTypes> Request<'_, M> {
     pub(super) fn forget_sent_uri(&mut self) {
         // SAFETY: the request is live; C writes a field of it.
         unsafe { bits_forget_sent_uri(self.as_ptr()) };
-    }
-
-    /// Has nginx pass on the path as the client sent it.
-    pub(super) fn trust_sent_uri(&mut self) {
-        // SAFETY: the request is live; C writes a field of it.
-        unsafe { bits_trust_sent_uri(self.as_ptr()) };
     }
 
     /// Keeps nginx from sending "100 Continue".

@@ -230,8 +230,7 @@ fn tag_8_a_page_that_permits_no_document_stays_as_it_is() {
     assert_eq!(markdown(port, "/missing.html").status, 404);
 }
 
-/// nginx chooses the location by the path of the page, and the location can have a site of its own, which serves no markdown: the
-/// request is then for a file of that name.
+/// nginx chooses the location by the path of the page, and the location can have a site of its own, which serves no markdown.
 #[test]
 fn the_markdown_of_a_page_gets_past_no_rule_of_another_site() {
     let (folder, port) = (folder(), free_port());
@@ -250,7 +249,7 @@ fn the_markdown_of_a_page_gets_past_no_rule_of_another_site() {
     );
     let _nginx = Nginx::start(folder, &http);
     let status = |path: &str| ask(port, &get(path, "text/markdown").agent("FreeBot/1.0")).status;
-    assert_eq!(["/page.html", "/page.html.md", "/folder/index.md"].map(status), [403, 404, 200]);
+    assert_eq!(["/page.html", "/page.html.md", "/folder/index.md"].map(status), [403, 403, 200]);
 }
 
 #[test]

@@ -146,6 +146,13 @@ const PARTIAL_CONTENT: u16 = 206;
 const NOT_MODIFIED: u16 = 304;
 
 impl DocumentPlan<'_> {
+    /// The same, announcing the markdown of pages at paths of their own only if the gate serves it there.
+    #[must_use]
+    pub fn announcing_if(mut self, is_served: impl FnOnce() -> bool) -> Self {
+        self.documents.md_paths = self.documents.md_paths && is_served();
+        self
+    }
+
     /// The plan for a response with this status and these header lines, each a name and a value.
     ///
     /// `target` is the path and query for which the client asked, `known` what [`RequestEdits::known`] is.

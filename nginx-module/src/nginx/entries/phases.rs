@@ -9,9 +9,9 @@ use ngx::ffi::{
     ngx_http_core_main_conf_t, ngx_http_finalize_request, ngx_http_handler_pt,
     ngx_http_output_body_filter_pt, ngx_http_output_header_filter_pt, ngx_http_phases,
     ngx_http_phases_NGX_HTTP_ACCESS_PHASE, ngx_http_phases_NGX_HTTP_LOG_PHASE,
-    ngx_http_phases_NGX_HTTP_POST_READ_PHASE, ngx_http_phases_NGX_HTTP_PREACCESS_PHASE,
-    ngx_http_phases_NGX_HTTP_REWRITE_PHASE, ngx_http_request_t, ngx_http_top_body_filter,
-    ngx_http_top_header_filter, ngx_int_t, ngx_str_t, ngx_uint_t, ngx_variable_value_t,
+    ngx_http_phases_NGX_HTTP_POST_READ_PHASE, ngx_http_phases_NGX_HTTP_PREACCESS_PHASE, ngx_http_request_t,
+    ngx_http_top_body_filter, ngx_http_top_header_filter, ngx_int_t, ngx_str_t, ngx_uint_t,
+    ngx_variable_value_t,
 };
 use ngx::http::{HTTPStatus, HttpModule, HttpModuleConfExt, NgxHttpCoreModule};
 
@@ -61,13 +61,8 @@ pub(super) unsafe fn add_handlers<M: Module + Exported>(
 ) -> Status {
     // SAFETY: nginx reads its configuration, and has made that of this module.
     let main = unsafe { main_conf::<M>(&*cf) };
-    let handlers: [(ngx_http_phases, ngx_http_handler_pt, bool); 5] = [
+    let handlers: [(ngx_http_phases, ngx_http_handler_pt, bool); 4] = [
         (ngx_http_phases_NGX_HTTP_POST_READ_PHASE, Some(on_request::<M>), true),
-        (
-            ngx_http_phases_NGX_HTTP_REWRITE_PHASE,
-            Some(on_location::<M>),
-            main.is_some_and(|main| M::changes_paths(&main.conf)),
-        ),
         (
             ngx_http_phases_NGX_HTTP_PREACCESS_PHASE,
             Some(on_preaccess::<M>),
@@ -155,20 +150,6 @@ fn length(length: usize) -> Option<u32> {
 unsafe extern "C" fn on_request<M: Module + Exported>(raw: *mut ngx_http_request_t) -> ngx_int_t {
     // SAFETY: nginx calls this in its main thread, with the request that it serves.
     unsafe { with_request::<M, _>(raw, (), |mut request| M::on_request(&mut request)) };
-    Status::NGX_DECLINED.into()
-}
-
-/// The phase in which a location rewrites. nginx calls the handler that was added last first: nothing of the location has run when
-/// the request goes to another one, but for handlers of modules that are loaded later.
-unsafe extern "C" fn on_location<M: Module + Exported>(raw: *mut ngx_http_request_t) -> ngx_int_t {
-    // SAFETY: nginx calls this in its main thread, with the request that it serves.
-    unsafe {
-        with_request::<M, _>(raw, (), |mut request| {
-            if request.is_main() && M::on_location(&mut request) {
-                request.choose_location();
-            }
-        });
-    }
     Status::NGX_DECLINED.into()
 }
 
