@@ -260,7 +260,9 @@ fn the_logs_and_counters_show_what_became_of_each_request(gate: Filter) {
         let line = site.envoy.wait_for_line("access.log", &format!(r#""case":"{case}""#));
         let line: Value = serde_json::from_str(&line).unwrap();
         assert_eq!(line["document"].as_str(), expected, "{case}: {line}");
-        let digest = (case == "page with trailers").then_some("sha-256=:AAAA:");
+        // The Wasm filter sends a response of Envoy's own, without the trailers that the log has.
+        let has_digest = case == "page with trailers" || case == "trailers" && gate == Filter::Wasm;
+        let digest = has_digest.then_some("sha-256=:AAAA:");
         assert_eq!(line["digest"].as_str(), digest, "{case}: {line}");
         assert!(case != "path" || line["path"] == "/page.md?a", "{line}");
     }
