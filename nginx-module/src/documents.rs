@@ -81,9 +81,9 @@ impl Body for PageBody {
 /// Puts the path of a page in the place of its markdown's, before nginx rewrites it and chooses a location by it.
 pub(crate) fn on_request(request: &mut Request<'_>) {
     let Some(state) = request.state() else { return };
-    let Some(ending) = state.ruleset.markdown_ending(request) else { return };
-    if state.ruleset.serves_md_paths(request, gate::overrides_of_server(request)) {
-        state.is_at_page.set(request.shorten_path(ending));
+    let added = state.ruleset.added_to_page(request, gate::overrides_of_server(request));
+    if let Some(added) = added {
+        state.is_at_page.set(request.shorten_path(added));
     }
 }
 

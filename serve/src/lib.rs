@@ -12,6 +12,8 @@ mod address;
 mod admin;
 mod check;
 pub mod dialect;
+#[cfg(test)]
+mod draws;
 mod forward;
 mod gate;
 mod grpc;

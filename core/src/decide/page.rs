@@ -14,17 +14,12 @@ impl Ruleset {
     /// `None`: it asks for no page in this way, or its site does not serve them so. The gate then asks the origin for
     /// the page's path.
     pub fn added_to_page(&self, request: &impl Request, overrides: Overrides) -> Option<&'static str> {
-        self.markdown_ending(request).filter(|_| self.serves_md_paths(request, overrides))
-    }
-
-    /// The part of [`Self::added_to_page`] if the site of the request serves pages so. `None` if no site does.
-    pub fn markdown_ending(&self, request: &impl Request) -> Option<&'static str> {
         if !self.sites.have_md_paths {
             return None;
         }
         let target = request.path();
         let (page, rest) = page_of(target)?;
-        if !matches!(request.method(), b"GET" | b"HEAD") {
+        if !matches!(request.method(), b"GET" | b"HEAD") || !self.serves_md_paths(request, overrides) {
             return None;
         }
         ["index.md", ".md"].into_iter().find(|added| added.len() + page.len() + rest.len() == target.len())

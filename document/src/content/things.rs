@@ -34,7 +34,7 @@ impl Things {
             }
             if is_never_content(node) {
                 skip_to = node.end;
-            } else if (1..=LONGEST).contains(&node.text_length()) && is_price(tree.text(node)) {
+            } else if says_price(tree, node) {
                 prices.push(id);
             } else if node.tag.heading_level().is_some() && is_headline(tree, id) {
                 headlines.push(id);
@@ -92,11 +92,14 @@ pub(super) fn is_choice(tree: &Tree, form: NodeId) -> bool {
     const MOST_LOOKED_AT: usize = 256;
     const MOST_TO_LABEL: usize = 4;
     let is_label = |(id, node): (NodeId, Node)| {
-        (1..=LONGEST).contains(&node.text_length())
-            && is_price(tree.text(node))
-            && tree.around(id).take(MOST_TO_LABEL).any(|(_, node)| node.tag == Tag::Label)
+        says_price(tree, node) && tree.around(id).take(MOST_TO_LABEL).any(|(_, node)| node.tag == Tag::Label)
     };
     tree.inside(form).take(MOST_LOOKED_AT).filter(|inside| is_label(*inside)).nth(1).is_some()
+}
+
+/// Returns true if a node is a text that is a price and hardly anything else.
+fn says_price(tree: &Tree, node: Node) -> bool {
+    (1..=LONGEST).contains(&node.text_length()) && is_price(tree.text(node))
 }
 
 /// Returns true if a short text has an amount of money, or is the sign beside one.

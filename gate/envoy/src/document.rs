@@ -39,8 +39,8 @@ pub enum PageHead {
 /// The changes of a request before the origin gets it.
 pub(crate) struct PageEdits {
     edits: RequestEdits,
-    /// The path of the page, and that of its markdown, if the client asked for the latter.
-    path: Option<(Vec<u8>, Vec<u8>)>,
+    /// The path of the page, if the client asked for that of its markdown.
+    path: Option<Vec<u8>>,
 }
 
 impl PageRequest {
@@ -71,20 +71,20 @@ impl PageRequest {
             None => Default::default(),
         };
         let page = Self { wish, target: request.path().into(), url, network, known };
-        let path = path.map(|path| (path, page.target.clone()));
         Some((Box::new(page), Box::new(PageEdits { edits, path })))
     }
 }
 
 impl PageEdits {
-    pub(crate) fn carry_out<S: Stream>(&self, stream: &mut S) -> Result<(), S::Error> {
+    /// Changes the request for a page.
+    pub(crate) fn carry_out<S: Stream>(&self, page: &PageRequest, stream: &mut S) -> Result<(), S::Error> {
         for (name, value) in self.edits.replaced() {
             let change = value.map_or(Change::Remove, Change::Replace);
             stream.change(ChangedHeaders::Request, name.lowercase.as_bytes(), change)?;
         }
         match &self.path {
-            Some((path, sent)) => {
-                stream.change(ChangedHeaders::Request, ORIGINAL_PATH, Change::Replace(sent))?;
+            Some(path) => {
+                stream.change(ChangedHeaders::Request, ORIGINAL_PATH, Change::Replace(&page.target))?;
                 stream.change_path(path)
             }
             None => Ok(()),

@@ -108,7 +108,7 @@ pub fn on_request<'r, S: Stream>(
         }
         (None, None) => Ok(Outcome::Continues(None)),
         (None, Some((page, edits))) => {
-            edits.carry_out(stream)?;
+            edits.carry_out(&page, stream)?;
             Ok(Outcome::Continues(Some(page)))
         }
     }
@@ -145,7 +145,7 @@ pub fn on_page_request<S: Stream>(
     let page = PageRequest::new(ruleset, &decision, &request, overrides);
     drop(request);
     let Some((page, edits)) = page else { return Ok(None) };
-    edits.carry_out(stream)?;
+    edits.carry_out(&page, stream)?;
     Ok(Some((decision, page)))
 }
 

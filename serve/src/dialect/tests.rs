@@ -1,4 +1,5 @@
 use super::*;
+use crate::draws::draws;
 
 type Lines<'l> = &'l [(&'l str, &'l str)];
 
@@ -189,12 +190,7 @@ fn whatever_is_sent_is_read_or_refused() {
         b"\xff\x80",
     ];
     const TARGETS: [&[u8]; 6] = [b"", b"/", b"/envoy", b"/envoy/a", b"/nginx?/", b"*"];
-    // A linear congruential generator: the same questions each time.
-    let mut state = 1_u64;
-    let mut draw = |bound: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        usize::try_from(state >> 33).unwrap() % bound
-    };
+    let mut draw = draws();
     let mut read = 0;
     for _ in 0..200_000 {
         let headers: Vec<(&str, &[u8])> =

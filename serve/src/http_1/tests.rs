@@ -2,6 +2,7 @@ use tokio::io::duplex;
 use tokio::runtime;
 
 use super::*;
+use crate::draws::draws;
 
 /// The heads in these bytes, however these come, and the reason that no more are read.
 fn heads(bytes: &[u8]) -> (Vec<String>, Option<Unclear>) {
@@ -93,12 +94,7 @@ fn whatever_is_sent_is_read_or_refused() {
         b"\0",
         b"\xff\x80",
     ];
-    // A linear congruential generator: the same heads each time.
-    let mut state = 1_u64;
-    let mut draw = |bound: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        usize::try_from(state >> 33).unwrap() % bound
-    };
+    let mut draw = draws();
     let mut read = 0;
     for _ in 0..200_000 {
         let mut head = [PIECES[0], PIECES[1], b"\r\n"].concat().split_off(draw(12) * draw(2));

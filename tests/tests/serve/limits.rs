@@ -133,6 +133,16 @@ fn call() -> Vec<u8> {
     .concat()
 }
 
+/// A connection with one call, which has this message.
+fn connection_with(message: &[u8]) -> Vec<u8> {
+    let frames = [
+        frame(SETTINGS, 0, 0, &[]),
+        frame(HEADERS, END_HEADERS, 1, &call()),
+        frame(DATA, END_STREAM, 1, message),
+    ];
+    [PREFACE, &frames.concat()].concat()
+}
+
 #[test]
 fn a_call_that_cannot_be_read_is_an_error() {
     let folder = lab();
@@ -142,8 +152,7 @@ fn a_call_that_cannot_be_read_is_an_error() {
         [&b"\0\0\0\0\0"[..], b"\0\0\0\0\x01\xff", b"\0\x01\0\0\0"].into_iter().enumerate()
     {
         let mut stream = UnixStream::connect(serve.grpc()).unwrap();
-        let asked = [frame(HEADERS, END_HEADERS, 1, &call()), frame(DATA, END_STREAM, 1, message)].concat();
-        stream.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &[]), &asked].concat()).unwrap();
+        stream.write_all(&connection_with(message)).unwrap();
         let count = format!("crawlpike_errors_total {}", number + 1);
         wait_for("the error", || has_metric(&serve, &count).then_some(()));
     }
@@ -158,8 +167,7 @@ fn a_stranger_has_the_time_for_one_call() {
     let (_server, _) = start_at_port(&folder, &arguments);
     let began = Instant::now();
     let mut stream = TcpStream::connect(local(grpc)).unwrap();
-    let asked = [frame(HEADERS, END_HEADERS, 1, &call()), frame(DATA, END_STREAM, 1, b"\0\0\0\0\0")].concat();
-    stream.write_all(&[PREFACE, &frame(SETTINGS, 0, 0, &[]), &asked].concat()).unwrap();
+    stream.write_all(&connection_with(b"\0\0\0\0\0")).unwrap();
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
     folder.wait_for_line("port.log", "the peer may not ask");
     // It does not answer the server's last frames, either, for which it has as much time.

@@ -52,10 +52,11 @@ pub fn sources(paths: &[PathBuf]) -> Vec<Source> {
     for path in paths {
         if path.as_os_str() == "-" {
             found.sources.push(Source::Stdin);
-        } else if path.is_dir() {
-            found.add_folder(path);
-        } else {
-            found.add_file(path.clone());
+            continue;
+        }
+        match fs::metadata(path).ok() {
+            Some(data) if data.is_dir() => found.add_folder(path),
+            data => found.add_file(path.clone(), data),
         }
     }
     found.sources
@@ -90,14 +91,17 @@ impl Found {
             // A link to a folder could lead back to this one.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 self.add_folder(&entry.path());
-            } else if fs::metadata(entry.path()).ok().is_none_or(|data| data.is_file()) {
-                self.add_file(entry.path());
+                continue;
+            }
+            let data = fs::metadata(entry.path()).ok();
+            if data.as_ref().is_none_or(fs::Metadata::is_file) {
+                self.add_file(entry.path(), data);
             }
         }
     }
 
-    fn add_file(&mut self, path: PathBuf) {
-        let data = fs::metadata(&path).ok().filter(fs::Metadata::is_file);
+    fn add_file(&mut self, path: PathBuf, data: Option<fs::Metadata>) {
+        let data = data.filter(fs::Metadata::is_file);
         self.sources.push(match data.map(|data| self.files.entry((data.dev(), data.ino()))) {
             Some(Entry::Occupied(first)) => Source::Duplicate(path, first.get().clone()),
             Some(Entry::Vacant(place)) => Source::File(place.insert(path).clone()),

@@ -38,7 +38,7 @@ impl<const N: usize> Timeline<N> {
         self.bound(Self::MOST);
     }
 
-    /// The width, each interval from the first to the last with its sums, at most `most` of them.
+    /// The width, and each interval from the first to the last with its sums, at most `most` of them.
     pub(crate) fn into_intervals(mut self, most: usize) -> (i64, Vec<(i64, [u64; N])>) {
         let span = |sums: &BTreeMap<i64, _>| {
             sums.keys().next_back().zip(sums.keys().next()).map(|(last, first)| last - first)

@@ -21,7 +21,7 @@ const MOST_BUFFERS: usize = 13;
 
 const _: () = assert!(MOST_BUFFERS * SMALL + size_of::<State>() <= DECODER);
 
-/// The bytes of a body without its coding. [`ErrorKind::OutOfMemory`]: there is no room for a buffer.
+/// Reads a body without its coding. Fails with [`ErrorKind::OutOfMemory`] if there is no room for a buffer.
 pub(super) struct Brotli<'b> {
     body: &'b [u8],
     offset: usize,
@@ -69,7 +69,7 @@ struct Buffers {
     is_refused: Rc<Cell<bool>>,
 }
 
-/// A buffer, with its share of the memory; empty if there is no room for it.
+/// A buffer, and the share of the memory that it holds. It is empty if there was no room.
 struct Buffer<T> {
     items: Vec<T>,
     _share: Option<Share>,
