@@ -12,7 +12,7 @@ use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
 use crate::http::structured::{self, Member};
-use crate::identity::signature::{ALGORITHM, HostSpelling, NoBase, TAG, encode_in_query, write_base};
+use crate::identity::signature::{ALGORITHM, NoBase, TAG, Target, encode_in_query, write_base};
 use crate::keys::identifier::Location;
 use crate::keys::{Base64Url, thumbprint};
 use crate::request::{Request, forward_facts};
@@ -103,8 +103,7 @@ pub fn sign_request(
     let member = structured::members(core::iter::once(signed.input)).next();
     let Some(Ok((_, Member::List(list)))) = member else { return Err(SignError::Label) };
     let mut base = Vec::new();
-    let written =
-        write_base(&signed, list, HostSpelling::LowerCase, &mut |bytes| base.extend_from_slice(bytes));
+    let written = write_base(&signed, list, Target::of(&signed), &mut |bytes| base.extend_from_slice(bytes));
     written.map_err(|_: NoBase| SignError::Components)?;
     let signature = format!("{label}=:{}:", STANDARD.encode(sign(&base)));
     Ok([("Signature-Agent", agent), ("Signature-Input", input_line), ("Signature", signature)].into())

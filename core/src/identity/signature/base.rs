@@ -139,6 +139,21 @@ impl<'a> Deref for Components<'a> {
     }
 }
 
+/// The target of a request as its signer has written it, where the gate cannot know that.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    /// The scheme by which the client sent the request: TLS may end before the gate.
+    pub(crate) scheme: Scheme,
+    pub(crate) host: HostSpelling,
+}
+
+impl Target {
+    /// The target as the gate sees it. If the scheme is not known, it is the one that the profile asks for.
+    pub(crate) fn of(request: &impl Request) -> Self {
+        Self { scheme: request.scheme().unwrap_or(Scheme::Https), host: HostSpelling::LowerCase }
+    }
+}
+
 /// The spelling of the host in a `@target-uri`. RFC 9421, 2.2.2, does not say which one a signer takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum HostSpelling {
@@ -152,7 +167,7 @@ pub(crate) enum HostSpelling {
 pub(crate) fn write(
     request: &impl Request,
     input: InnerList<'_>,
-    spelling: HostSpelling,
+    target: Target,
     to: &mut impl FnMut(&[u8]),
 ) -> Result<(), NoBase> {
     let mut room = MOST_BYTES;
@@ -168,7 +183,7 @@ pub(crate) fn write(
     for (item, component) in input.items().zip(Components::of(input)?.iter()) {
         item.write(to)?;
         to.write(b": ");
-        write_value(request, *component, spelling, to)?;
+        write_value(request, *component, target, to)?;
         to.write(b"\n");
     }
     to.write(b"\"@signature-params\": ");
@@ -179,26 +194,28 @@ pub(crate) fn write(
 fn write_value(
     request: &impl Request,
     component: Component<'_>,
-    spelling: HostSpelling,
+    target: Target,
     to: &mut impl Write,
 ) -> Result<(), NoBase> {
-    let target = || match request.path() {
+    let whole = || match request.path() {
         b"" => &b"/"[..],
-        target => target,
+        whole => whole,
     };
-    let (path, query) = match target().iter().position(|byte| *byte == b'?') {
-        Some(place) => target().split_at_checked(place).unwrap_or_default(),
-        None => (target(), &b""[..]),
+    let (path, query) = match whole().iter().position(|byte| *byte == b'?') {
+        Some(place) => whole().split_at_checked(place).unwrap_or_default(),
+        None => (whole(), &b""[..]),
     };
     match component {
         Component::Method => to.write(request.method()),
-        Component::Authority => write_authority(request, HostSpelling::LowerCase, to)?,
-        Component::Scheme => to.write(scheme(request).as_str().as_bytes()),
+        Component::Authority => {
+            write_authority(request, Target { host: HostSpelling::LowerCase, ..target }, to)?;
+        }
+        Component::Scheme => to.write(target.scheme.as_str().as_bytes()),
         Component::TargetUri => {
-            to.write(scheme(request).as_str().as_bytes());
+            to.write(target.scheme.as_str().as_bytes());
             to.write(b"://");
-            write_authority(request, spelling, to)?;
-            to.write(target());
+            write_authority(request, target, to)?;
+            to.write(whole());
         }
         Component::Path => to.write(path),
         // An absent query is an empty one.
@@ -220,24 +237,15 @@ fn write_value(
     Ok(())
 }
 
-/// If the scheme is not known, it is the one that the profile asks for.
-fn scheme(request: &impl Request) -> Scheme {
-    request.scheme().unwrap_or(Scheme::Https)
-}
-
 /// The host, and the port unless it is the default of the request's own scheme (2.2.3).
-fn write_authority(
-    request: &impl Request,
-    spelling: HostSpelling,
-    to: &mut impl Write,
-) -> Result<(), NoBase> {
+fn write_authority(request: &impl Request, target: Target, to: &mut impl Write) -> Result<(), NoBase> {
     let authority = request.authority().filter(|authority| !authority.is_empty()).ok_or(NoBase::Missing)?;
-    let default: &[u8] = match scheme(request) {
+    let default: &[u8] = match target.scheme {
         Scheme::Http => b":80",
         Scheme::Https => b":443",
     };
     let host = authority.strip_suffix(default).or_else(|| authority.strip_suffix(b":")).unwrap_or(authority);
-    if spelling == HostSpelling::Sent {
+    if target.host == HostSpelling::Sent {
         to.write(host);
         return Ok(());
     }

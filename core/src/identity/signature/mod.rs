@@ -19,12 +19,12 @@ use crate::http::structured::{self, Bare, InnerList, Item, Member};
 use crate::ids::AgentId;
 use crate::keys::identifier::{Identifier, Reference};
 use crate::keys::{Key, KeyDirectory, KeyRing, Thumbprint};
-use crate::request::{Holding, NetworkKey, Request};
+use crate::request::{Holding, NetworkKey, Request, Scheme};
 use base::{AGENT, Component, Components, INPUT};
 
 pub use result::SignatureResult;
 
-pub(crate) use base::{HostSpelling, NoBase, SIGNATURE, write as write_base};
+pub(crate) use base::{HostSpelling, NoBase, SIGNATURE, Target, write as write_base};
 pub(crate) use query::encode as encode_in_query;
 
 /// The most bytes that the three headers of signatures may have together.
@@ -306,17 +306,28 @@ impl<R: Request> Examination<'_, R> {
         covered: &[Component<'_>],
     ) -> Result<bool, SignatureResult> {
         let signature = ed25519_dalek::Signature::from_bytes(signature);
-        let holds = |spelling| -> Result<bool, SignatureResult> {
+        let holds = |target| -> Result<bool, SignatureResult> {
             // An error says that half of the signature is out of range.
             let Ok(mut verifier) = key.public.verify_stream(&signature) else { return Ok(false) };
-            write_base(self.request, input, spelling, &mut |bytes| verifier.update(bytes))?;
+            write_base(self.request, input, target, &mut |bytes| verifier.update(bytes))?;
             self.verifications.update(|count| count + 1);
             Ok(verifier.finalize_and_verify().is_ok())
         };
+        let seen = Target::of(self.request);
+        let covers_target = covered.contains(&Component::TargetUri);
         let has_capitals =
             || self.request.authority().is_some_and(|host| host.iter().any(u8::is_ascii_uppercase));
-        let has_two_spellings = covered.contains(&Component::TargetUri) && has_capitals();
-        Ok(holds(HostSpelling::LowerCase)? || has_two_spellings && holds(HostSpelling::Sent)?)
+        // A proxy before the gate may have taken the request by TLS.
+        let has_two_schemes =
+            seen.scheme == Scheme::Http && (covers_target || covered.contains(&Component::Scheme));
+        let has_two_spellings = covers_target && has_capitals();
+        for scheme in core::iter::once(seen.scheme).chain(has_two_schemes.then_some(Scheme::Https)) {
+            let target = Target { scheme, ..seen };
+            if holds(target)? || has_two_spellings && holds(Target { host: HostSpelling::Sent, ..target })? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     fn agent_of(&self, directory: &KeyDirectory) -> Option<AgentId> {

@@ -51,6 +51,30 @@ fn sig_11_what_no_proxy_has_to_keep_is_not_signed() {
 
 /// SIG-11.
 #[test]
+fn sig_11_tls_may_end_before_the_gate() {
+    for (component, host) in
+        [("@scheme", "example.com"), ("@target-uri", "example.com"), ("@target-uri", "Example.com")]
+    {
+        let plan = Plan {
+            components: format!(r#""@authority" "{component}" "signature-agent";key="sig1""#),
+            ..Plan::default()
+        };
+        let by = |scheme| Sent { scheme: Some(scheme), authority: host.into(), ..sent() }.signed(&plan);
+        for (sent, seen, expected) in [
+            (Scheme::Https, Scheme::Http, Verified),
+            (Scheme::Http, Scheme::Http, Verified),
+            (Scheme::Http, Scheme::Https, BadSignature),
+        ] {
+            let seen = Sent { scheme: Some(seen), ..by(sent) };
+            assert_eq!(result(&seen), Some(expected), "{component} {host} {sent:?}");
+        }
+        let other = Sent { scheme: Some(Scheme::Http), authority: "other.com".into(), ..by(Scheme::Https) };
+        assert_eq!(result(&other), Some(BadSignature), "{component}");
+    }
+}
+
+/// SIG-11.
+#[test]
 fn sig_11_the_base_is_that_of_the_rfc() {
     // RFC 9421, 2.2: absent paths and queries.
     let base = |path: &str, component: &str| {
@@ -187,7 +211,10 @@ fn sig_2_a_target_uri_holds_with_the_host_in_lower_case_and_as_it_was_sent() {
                 panic!("a list")
             };
             let mut base = Vec::new();
-            write_base(&sent, input, spelling, &mut |bytes| base.extend_from_slice(bytes)).unwrap();
+            write_base(&sent, input, Target { host: spelling, ..Target::of(&sent) }, &mut |bytes| {
+                base.extend_from_slice(bytes)
+            })
+            .unwrap();
             let base = match (component, spelling) {
                 ("@authority", HostSpelling::Sent) => {
                     String::from_utf8(base).unwrap().replace("example.com", "Example.COM").into_bytes()

@@ -10,7 +10,7 @@ use ed25519_dalek::{Signer, SigningKey, VerifyingKey};
 use super::*;
 use crate::ids::Id;
 use crate::keys::{BASE64URL, Base64Url, thumbprint};
-use crate::request::{Scheme, SignatureBudget, budget};
+use crate::request::{SignatureBudget, budget};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
@@ -183,7 +183,7 @@ fn base_of(sent: &Sent, label: &str) -> Result<Vec<u8>, NoBase> {
     let member = structured::member(sent.header_lines(INPUT), label.as_bytes())?;
     let Some(Member::List(input)) = member else { return Err(NoBase::Malformed) };
     let mut base = Vec::new();
-    write_base(sent, input, HostSpelling::LowerCase, &mut |bytes| base.extend_from_slice(bytes))?;
+    write_base(sent, input, Target::of(sent), &mut |bytes| base.extend_from_slice(bytes))?;
     Ok(base)
 }
 
