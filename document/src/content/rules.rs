@@ -255,15 +255,19 @@ impl Rules {
             node.tag,
             Tag::Body | Tag::Html | Tag::Article | Tag::Main | Tag::Code | Tag::Table | Tag::Tbody
         );
-        if is_exempt || is_note(tree, node) || tree.is_title_of_note(node) {
-            return 0;
-        }
-        if buttons::is_heading(tree, id, node) || is_spoken_label(tree, node) {
-            return 0;
-        }
-        if node.tag == Tag::Footer && is_of_text(tree, id) {
-            return 0;
-        }
+        let hits = if is_exempt { 0 } else { self.by_names(tree, id, node, names) };
+        let is_content = || {
+            is_note(tree, node)
+                || tree.is_title_of_note(node)
+                || buttons::is_heading(tree, id, node)
+                || is_spoken_label(tree, node)
+                || node.tag == Tag::Footer && is_of_text(tree, id)
+        };
+        if hits == 0 || is_content() { 0 } else { hits }
+    }
+
+    /// The rules that speak against what an element is and how it is named.
+    fn by_names<'t>(self, tree: &'t Tree, id: NodeId, node: Node, names: &mut Memo<'t, Hits>) -> Hits {
         let mut hits = 0;
         for (bit, (tags, strength)) in ELEMENTS.iter().enumerate() {
             if tags.contains(&node.tag) && (self == Self::All || *strength == Strength::Strong) {
@@ -274,8 +278,8 @@ impl Rules {
             return hits;
         }
         let mut named = |attribute| {
-            let value = tree.attribute(node, attribute).unwrap_or_default().as_bytes();
-            names.get_at((), value, || words::against(value)) << FIRST_WORD
+            let value = tree.attribute(node, attribute).map(str::as_bytes);
+            value.map_or(0, |value| names.get_at((), value, || words::against(value)) << FIRST_WORD)
         };
         if self != Self::All {
             return hits | CONSENT & (named(Attribute::Class) | named(Attribute::Id));
