@@ -152,8 +152,10 @@ impl Source {
         if compiled.ruleset.is_some() {
             origin.remember(mem::take(&mut compiled.good_feeds));
         }
+        // Nobody reads the files again before this is in force: an older ruleset never replaces a newer one.
+        let is_taken = self.take(changed, compiled);
         drop(origin);
-        self.take(changed, compiled)
+        is_taken
     }
 
     /// Puts a new ruleset in force, if there is one. Requests that are being served keep theirs.

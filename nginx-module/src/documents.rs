@@ -138,7 +138,7 @@ pub(crate) fn on_response(
             };
             let source = PageSource { url, fetched_at: rfc_3339(request.main_thread().now()), cache };
             let most = request.main_conf().and_then(|main| main.document_memory);
-            let network = NetworkKey::of(request.client_address());
+            let network = NetworkKey::of(state.ruleset.client_address(request));
             let share = HELD.share(most.unwrap_or(state.ruleset.document_memory()), network);
             Some(PageBody(Job::new(conversion, source, share)))
         }

@@ -240,7 +240,7 @@ pub(crate) fn evaluate(request: &Request<'_>, variable: Variable) -> Option<Stri
     if is_asked && is_denial(&decision) && is_ahead(request, state) {
         state.announced.set(Some(decision));
     }
-    variable.value(&state.ruleset.describe(&decision, request), request.client_address())
+    variable.value(&state.ruleset.describe(&decision, request), state.ruleset.client_address(request))
 }
 
 /// The decision by which a response is made. `None` for what nginx did not accept as a request.

@@ -110,13 +110,26 @@ fn document(
     let document = String::from_utf8(document).map_err(|_| not_utf8(&name))?;
     let document = with_files(document.trim_start_matches('\u{feff}'), texts)?;
     // As the filter will: the document could have changed since it was compiled.
-    match Ruleset::compile(&name, document.as_bytes(), &NoFiles) {
-        Compiled { ruleset: Some(_), .. } => Ok(document),
-        Compiled { diagnostics, .. } => {
-            diagnostics.iter().for_each(say);
-            Err(Failure::Reported)
-        }
+    let Compiled { ruleset, diagnostics, .. } = Ruleset::compile(&name, document.as_bytes(), &NoFiles);
+    let Some(ruleset) = ruleset else {
+        diagnostics.iter().for_each(say);
+        return Err(Failure::Reported);
+    };
+    // It does not know which versions were accepted here.
+    let taken = usable_feeds(&ruleset);
+    let in_force = compiled.ruleset.iter().flat_map(usable_feeds);
+    match in_force.into_iter().find(|feed| !taken.contains(feed)) {
+        None => Ok(document),
+        Some(feed) => Err(Failure::because(format_args!(
+            "the filter would hold the feed `{feed}`, which is in force here: give it a `guard` that lets it in, or use \
+             the compiled form"
+        ))),
     }
+}
+
+fn usable_feeds(ruleset: &Ruleset) -> Vec<&str> {
+    let feeds = ruleset.feeds(crawlpike_files::now());
+    feeds.filter(|feed| feed.is_usable).map(|feed| feed.name).collect()
 }
 
 #[derive(Deserialize)]

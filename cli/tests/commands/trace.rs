@@ -253,5 +253,5 @@ fn an_explanation_of_a_private_address_has_the_remedy() {
         explain(&Folder::new(), &["--ip", "10.0.0.5", "--host", "example.com", "--user-agent", "Googlebot"]);
     done.ends(0)
         .prints("identity unverified")
-        .prints("10.0.0.5 is a private address; if a proxy is in front, configure the client's real address");
+        .prints("10.0.0.5 is a private address; if a proxy is in front, set the client's real address");
 }

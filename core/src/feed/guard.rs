@@ -137,9 +137,10 @@ impl Limits {
             return Some(format!("it covers {prefix}, wider than the limit (`widest`)"));
         }
         let included = proving.included(feed);
-        // If the value is unknown, assume that it proves an agent.
+        // A value that is not known proves an agent, if anything does.
+        let if_unknown = !matches!(proving, Proving::Services(listed) if listed.is_empty());
         let proves = |value: u32| {
-            usize::try_from(value).ok().and_then(|value| included.get(value)).copied().unwrap_or(true)
+            usize::try_from(value).ok().and_then(|value| included.get(value)).copied().unwrap_or(if_unknown)
         };
         let of_proofs = |(range, value): (Range, u32)| proves(value).then_some(range);
         let v4 = size(united(feed.entries.v4().filter_map(of_proofs)));

@@ -9,7 +9,7 @@ use crate::ruleset::data::Ruleset;
 
 impl Ruleset {
     /// The address that counts as the client's: the IPv4 address within one that NAT64 translates to.
-    pub(crate) fn client_address(&self, request: &impl Request) -> Option<IpAddr> {
+    pub fn client_address(&self, request: &impl Request) -> Option<IpAddr> {
         request.address().map(|address| self.untranslated(address))
     }
 

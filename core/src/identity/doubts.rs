@@ -36,7 +36,7 @@ impl fmt::Display for DoubtInfo<'_> {
             Self::Address(address, _) => {
                 write!(
                     f,
-                    "{address} is a private address; if a proxy is in front, configure the client's real address"
+                    "{address} is a private address; if a proxy is in front, set the client's real address"
                 )
             }
             Self::NoFeed => f.write_str("no feed lists its addresses"),

@@ -91,7 +91,7 @@ impl Doubt {
         match self {
             Self::PrivateAddress => Some(
                 "requests claim agents from private addresses, which neither verify nor refute a claim; if a proxy is in \
-                 front, configure the client's real address: `set_real_ip_from` and `real_ip_header` in nginx, \
+                 front, set the client's real address: `set_real_ip_from` and `real_ip_header` in nginx, \
                  `xff_num_trusted_hops` in Envoy",
             ),
             _ => None,

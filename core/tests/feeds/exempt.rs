@@ -125,9 +125,9 @@ fn what_cannot_be_exempt_or_is_hardly_meant_is_said_where_it_stands() {
         ),
         (
             r#""64:ff9b::c000:200/120", "2001:db8:64::/96""#,
-            "c.json:3:15: warning: `64:ff9b::c000:200/120` in `exempt` has no effect: of an address of NAT64, the IPv4 address \
-             within is the client's; write the IPv4 prefix\nc.json:3:40: warning: `2001:db8:64::/96` in `exempt` has no \
-             effect: of an address of NAT64, the IPv4 address within is the client's; write the IPv4 prefix",
+            "c.json:3:15: warning: `64:ff9b::c000:200/120` in `exempt` has no effect: a client behind NAT64 has its IPv4 address; \
+             write that prefix\nc.json:3:40: warning: `2001:db8:64::/96` in `exempt` has no effect: a client behind NAT64 has its \
+             IPv4 address; write that prefix",
         ),
         (
             r#"{ "feed": "places" }"#,

@@ -67,7 +67,7 @@ impl PageRequest {
         let mut edits = wish.request_edits(request);
         let known = core::mem::take(&mut edits.known);
         let (url, network) = match wish.form() {
-            Some(_) => (page_url(request, is_at_page), NetworkKey::of(request.address())),
+            Some(_) => (page_url(request, is_at_page), NetworkKey::of(ruleset.client_address(request))),
             None => Default::default(),
         };
         let page = Self { wish, target: request.path().into(), url, network, known };

@@ -25,12 +25,14 @@ fn a_log_line_tells_the_decision_about_denied_requests_too() {
     ask(port, &spoofed("/spoofed"));
     ask(port, &from("2001:db8:1:2:3::4", Request::get("/generic").agent("curl/8.5.0")));
     ask(port, &from("2001:db9:1:2:3::4", Request::get("/free").agent("FreeBot")));
+    ask(port, &from("64:ff9b::203.0.113.9", Request::get("/translated").agent("FreeBot")));
     ask(port, &person("/person"));
     for line in [
         "/lab.txt:200:allow:1:allowed:verified:ip-range:LabBot:lab:LabBot",
         "/spoofed:403:deny:1:spoofed-agent:spoofed:-:LabBot:-:203.0.113.9",
         "/lab.txt:200:allow:1:allowed:undeclared:-:-:lab:2001:db8:1:2::/64",
         "/lab.txt:200:allow:1:allowed:unverified:-:FreeBot:-:2001:db9:1:2::/64",
+        "/lab.txt:200:allow:1:allowed:unverified:-:FreeBot:-:203.0.113.9",
         "/lab.txt:200:-:-:-:-:-:-:-:-",
     ] {
         let found = nginx.wait_for_line("decisions.log", line);

@@ -173,6 +173,9 @@ fn only_what_proves_an_agent_is_limited() {
         ..Feed::default()
     };
     assert_eq!(claim(&cloud, &Proving::NOTHING), None);
+    // Entries of a table of autonomous systems have no values.
+    let table = Feed { values: Vec::new(), ..cloud.clone() };
+    assert_eq!(claim(&table, &Proving::NOTHING), None);
     assert_eq!(claim(&cloud, &Proving::Services(["ROUTE53"].into())), None);
     assert!(claim(&cloud, &Proving::Services(["ROUTE53", "EC2"].into())).is_some());
     assert!(claim(&cloud, &Proving::Everything).is_some());

@@ -40,8 +40,8 @@ impl SignatureResult {
             Self::Expired => "the signature has expired",
             Self::NotYetValid => "the signature was created in the future",
             Self::NotCovered => {
-                "the signature covers too little: it must cover `@authority` or `@target-uri`, and its member of \
-                 Signature-Agent, and the request must have all components that it covers"
+                "the signature must cover `@authority` or `@target-uri`, its member of Signature-Agent, and nothing that the \
+                 request lacks"
             }
             Self::Malformed => {
                 "the headers of the signature cannot be read, or lack `created`, `expires`, `keyid` or the signature"

@@ -83,7 +83,7 @@ impl fmt::Display for TooManyUnions {
             }
             Self::Bytes => write!(
                 f,
-                "the rules in `robots_tag` have more than {MOST_BYTES} bytes in all the ways in which their scopes can match together"
+                "the rules in `robots_tag` have more than {MOST_BYTES} bytes in all combinations of their scopes"
             ),
         }
     }

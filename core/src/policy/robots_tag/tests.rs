@@ -316,7 +316,7 @@ fn scopes_may_overlap_in_thousands_of_ways_but_not_more() {
     assert_eq!(messages(&nested(400)), [""; 0]);
     let found = messages(&nested(3000));
     assert!(
-        found.len() == 1 && found[0].contains("have more than 1048576 bytes in all the ways"),
+        found.len() == 1 && found[0].contains("have more than 1048576 bytes in all combinations"),
         "{found:?}"
     );
     // Scopes side by side below each other's parents take no more than they have.

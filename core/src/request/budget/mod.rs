@@ -83,7 +83,7 @@ impl SignatureBudget {
 
     /// Returns true if a signature from this network may be examined now.
     pub(crate) fn allows(&self, network: NetworkKey, now: i64) -> bool {
-        let hash = self.hash(network.0);
+        let (hash, now) = (self.hash(network.0), self.latest(now));
         let (own, all) = match self.known.find(hash, now) {
             Some(known) => (known.spent(now), &self.acquaintances),
             None => (self.by_stranger.at(hash, now), &self.strangers),
@@ -96,7 +96,7 @@ impl SignatureBudget {
 
     /// Notes that a signature from this network was examined and does not hold.
     pub(crate) fn note_bad(&self, network: NetworkKey, now: i64) {
-        let hash = self.hash(network.0);
+        let (hash, now) = (self.hash(network.0), self.latest(now));
         match self.known.find(hash, now) {
             Some(known) => {
                 self.acquaintances.add(known.spent(now) == 0, now);
@@ -120,6 +120,10 @@ impl SignatureBudget {
         } else if self.known.find(hash, now).is_none() {
             self.note_bad(network, now);
         }
+    }
+
+    fn latest(&self, now: i64) -> i64 {
+        self.acquaintances.latest(self.strangers.latest(now))
     }
 
     fn hash(&self, number: u64) -> u64 {

@@ -79,6 +79,18 @@ fn a_network_has_its_share_each_second_and_leaves_something_to_the_others() {
     }
 }
 
+#[test]
+fn workers_whose_clocks_differ_share_one_budget() {
+    let strangers = budget();
+    let spent: u64 = (0..20_000).map(|n| examined(&strangers, numbered(n), NOW + i64::from(n % 2), 1)).sum();
+    assert!(spent <= 2 * MOST, "{spent}");
+    let known = budget();
+    let one = network("192.0.2.1");
+    known.note_good(one, Holding { hash: 1, created: NOW }, NOW);
+    let spent: u64 = (0..20_000).map(|n| examined(&known, one, NOW + n % 2, 1)).sum();
+    assert!(spent <= 2 * ALONE, "{spent}");
+}
+
 /// One second of 5,000 bad signatures, in a random order with what else is sent.
 struct Attack {
     networks: u32,

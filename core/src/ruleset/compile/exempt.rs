@@ -135,8 +135,7 @@ impl Compiler<'_> {
             && is_translated(nat64, &v6)
         {
             let message = format!(
-                "`{prefix}` in `exempt` has no effect: of an address of NAT64, the IPv4 address within is the client's; \
-                 write the IPv4 prefix"
+                "`{prefix}` in `exempt` has no effect: a client behind NAT64 has its IPv4 address; write that prefix"
             );
             self.own.warning(text.position, None, message);
         }

@@ -13,7 +13,7 @@ pub(super) fn instead_of_path(text: &str) -> Option<&'static str> {
         Some("this is a URL, and not the path of a file; a file that is fetched needs a path beside its URL")
     } else if text.contains('\n') || text.starts_with(['{', '<']) || is_rule() {
         Some(
-            "this is the content of a file, and not its path; write it to a file, or to `files` under the name that stands here",
+            "this is the content of a file, and not its path; write it to a file, or to `files`, and its name here",
         )
     } else {
         None
@@ -44,8 +44,7 @@ mod tests {
     #[test]
     fn content_or_a_url_in_place_of_a_path_is_named_as_such() {
         let policy = |text: &str| said(&format!(r#"{{ "sites": [ {{ "robots_txt": {text} }} ] }}"#));
-        let content = "this is the content of a file, and not its path; write it to a file, or to `files` under the name that \
-                       stands here";
+        let content = "this is the content of a file, and not its path; write it to a file, or to `files`, and its name here";
         let url =
             "this is a URL, and not the path of a file; a file that is fetched needs a path beside its URL";
         for (text, shown, advice) in [

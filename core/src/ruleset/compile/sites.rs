@@ -163,8 +163,8 @@ impl Compiler<'_> {
         }
         let first = config.verification_tokens.first()?;
         if site.hosts.is_empty() {
-            let message = "the tokens are served to every host that no other site names, so that others can prove \
-                           their domains with them; add `hosts`";
+            let message = "the tokens are served to every host that no other site names, so others can prove their \
+                           domains; add `hosts`";
             self.own.warning(first.position, None, message);
         }
         Some(Box::new(Representation::new(lines.into_bytes().into(), None)))

@@ -212,7 +212,7 @@ fn sig_2_a_target_uri_holds_with_the_host_in_lower_case_and_as_it_was_sent() {
             };
             let mut base = Vec::new();
             write_base(&sent, input, Target { host: spelling, ..Target::of(&sent) }, &mut |bytes| {
-                base.extend_from_slice(bytes)
+                base.extend_from_slice(bytes);
             })
             .unwrap();
             let base = match (component, spelling) {
