@@ -71,12 +71,19 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 
 /// Warns of what the reader has to check before trusting the agent.
 fn warn(name: &str, card: &AgentCard, token: &str) -> Result<(), Failure> {
-    let known = Catalog::built_in()?.agents.into_iter().find(|agent| agent.token.eq_ignore_ascii_case(token));
-    if let Some(known) = known {
+    let catalog = Catalog::built_in()?;
+    if let Some(known) = catalog.agent(token) {
         say(format_args!(
             "{name}: warning: the catalog has {} already; make sure that its operator publishes this card: whoever holds its \
              keys is verified as this agent",
             known.token
+        ));
+    }
+    if let Some(feed) = catalog.feeds.iter().find(|feed| feed.name == plain(token)) {
+        say(format_args!(
+            "{name}: warning: the catalog has a feed with the name of this token, {}; make sure that its publisher publishes \
+             this card",
+            feed.url
         ));
     }
     let host = |url: &Option<String>| {
@@ -91,11 +98,16 @@ fn warn(name: &str, card: &AgentCard, token: &str) -> Result<(), Failure> {
     Ok(())
 }
 
+/// A token in letters for names of files and of feeds.
+fn plain(token: &str) -> String {
+    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+    token.chars().map(plain).collect()
+}
+
 /// A configuration with the entries for the agent.
 fn configuration(card: &AgentCard, token: &str) -> Value {
-    // As names of files and of feeds.
-    let plain = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
-    let name: String = token.chars().map(plain).collect();
+    // Under a name of the catalog, the ranges would verify the catalog's agents: its agents name their feeds.
+    let name = format!("card-{}", plain(token));
     let mut agent = json!({ "token": token });
     let mut document = json!({});
     if let Some(ranges) = &card.ips_uri {

@@ -23,11 +23,11 @@ fn a_card_becomes_the_entries_of_a_configuration() {
     let done = folder.run(&["import", "--url", "https://example.com/bot", "card.json"]);
     done.ends(0).says_only("");
     let expected = json!({
-        "feeds": [{ "name": "examplebot", "format": "jafar", "source": "feeds/examplebot.json",
+        "feeds": [{ "name": "card-examplebot", "format": "jafar", "source": "feeds/card-examplebot.json",
                     "url": "https://example.com/ips.json", "max_age": "7d" }],
-        "agents": [{ "token": "ExampleBot", "feeds": ["examplebot"], "ranges": "partial", "purposes": ["search"],
+        "agents": [{ "token": "ExampleBot", "feeds": ["card-examplebot"], "ranges": "partial", "purposes": ["search"],
                      "keys": [{ "directory": "https://example.com/.well-known/http-message-signatures-directory",
-                                "source": "keys/examplebot.json" }] }]
+                                "source": "keys/card-examplebot.json" }] }]
     });
     assert_eq!(serde_json::from_str::<Value>(&done.stdout).unwrap(), expected);
     // It is a configuration: what is missing are the files, which `crawlpike update` fetches.
@@ -82,6 +82,21 @@ fn an_import_warns_of_what_has_to_be_checked() {
     // A name is a token if it can be one; nothing is made up for one that cannot.
     folder.write("card.json", r#"{"client_name":"Größter Bot","jwks_uri":"https://a.test/k"}"#);
     folder.run(&["import", "card.json"]).ends(2).says("state the token with --token");
-    folder.run(&["import", "--token", "My Bot/2", "card.json"]).ends(0).prints("\"keys/my-bot-2.json\"");
+    folder.run(&["import", "--token", "My Bot/2", "card.json"]).ends(0).prints("\"keys/card-my-bot-2.json\"");
     folder.run(&["import", "--token", "My \"Bot", "card.json"]).ends(2).says("--token");
+}
+
+#[test]
+fn a_card_verifies_no_agent_of_the_catalog() {
+    let folder = Folder::new();
+    folder.write("card.json", CARD.replace("ExampleBot", "Google-Googlebot"));
+    let done = folder.run(&["import", "card.json"]);
+    done.ends(0).says("card.json: warning: the catalog has a feed with the name of this token, https://developers.google.com/");
+    folder.write("crawlpike.json", &done.stdout);
+    std::fs::create_dir(folder.path("feeds")).unwrap();
+    folder.write("feeds/card-google-googlebot.json", r#"["203.0.113.0/24"]"#);
+    let explain = ["explain", "--config", "crawlpike.json", "--ip", "203.0.113.5", "--user-agent"];
+    let identity = |agent| folder.run(&[&explain[..], &[agent]].concat());
+    identity("Googlebot/2.1").ends(0).prints("identity  unverified");
+    identity("Google-Googlebot/1").ends(0).prints("identity  verified");
 }
