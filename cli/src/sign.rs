@@ -99,7 +99,7 @@ struct RequestArguments {
     #[arg(long = "header", value_name = "NAME: VALUE", value_parser = ValueParser::from(|line: &str| header(line.as_bytes())))]
     headers: Vec<(HeaderName, Vec<u8>)>,
     /// The components that the signature covers beside the directory, such as @authority, @method or @target-uri, the name of a
-    /// header, or @query-param;name=NAME; can be repeated
+    /// header, or @query-param;name=NAME; can be repeated. @authority or @target-uri must be among them
     #[arg(long, value_name = "COMPONENT", default_values = ["@authority", "@method", "@path", "@query"])]
     cover: Vec<String>,
     /// The validity of the signature, in seconds
@@ -112,7 +112,29 @@ struct RequestArguments {
     #[arg(long, default_value = "sig1")]
     label: String,
     /// The URL of the request
+    #[arg(value_parser = url_as_sent)]
     url: Url,
+}
+
+/// A URL that all clients send as it is written. Of `/a/%2e%2e/b` or of a quote in a query, some send another spelling, so that a
+/// signature would hold for some of them only.
+fn url_as_sent(text: &str) -> Result<Url, String> {
+    let url = Url::parse(text).map_err(|error| error.to_string())?;
+    if Scheme::from_word(url.scheme()).is_none() || !url.has_host() {
+        return Err("expected an http or https URL with a host".to_owned());
+    }
+    let sent = &url[Position::BeforePath..Position::AfterQuery];
+    let given = text.split('#').next().unwrap_or_default();
+    let (_, rest) = given.split_once("://").unwrap_or_default();
+    let given = rest.find(['/', '?']).and_then(|start| rest.get(start..)).unwrap_or_default();
+    let slash = if given.starts_with('/') { "" } else { "/" };
+    if sent != format!("{slash}{given}") {
+        let plain = &url[..Position::AfterQuery];
+        return Err(format!(
+            "clients differ in how they send its path or its query; write {plain}, here and in the request"
+        ));
+    }
+    Ok(url)
 }
 
 /// Runs the command.
@@ -183,15 +205,11 @@ impl RequestArguments {
     fn run(&self) -> Result<(), Failure> {
         let key = read_key(&self.key)?;
         let url = &self.url;
-        let scheme = Scheme::from_word(url.scheme());
-        let Some(scheme) = scheme.filter(|_| url.has_host()) else {
-            return Err(Failure::because(format_args!("{url}: not an http or https URL with a host")));
-        };
         let nobody = IpAddr::V4(Ipv4Addr::UNSPECIFIED);
         let authority = url[Position::BeforeHost..Position::AfterPort].as_bytes().to_vec();
         let target = url[Position::BeforePath..Position::AfterQuery].as_bytes().to_vec();
         let mut request = DescribedRequest::new(nobody, Some(authority), self.method.clone(), target);
-        request.scheme = Some(scheme);
+        request.scheme = Scheme::from_word(url.scheme());
         for (name, value) in &self.headers {
             request.add(name, value);
         }
@@ -210,9 +228,17 @@ impl RequestArguments {
         let public = public(&key);
         let statement = Statement { label: &self.label, key: &public, created, expires, nonce: Some(&nonce) };
         let components: Vec<&str> = self.cover.iter().map(String::as_str).collect();
-        let directory = if self.as_given { self.directory.clone() } else { key_set_url(&self.directory) };
+        if !components.iter().any(|component| ["@authority", "@target-uri"].contains(component)) {
+            let message =
+                "--cover: a signature that does not cover the host proves nothing; add --cover @authority";
+            return Err(Failure::because(message));
+        }
+        let key_set = key_set_url(&self.directory).ok_or_else(|| {
+            Failure::because("--directory: expected an https URL, such as https://agent.example")
+        })?;
+        let directory = if self.as_given { &self.directory } else { &key_set };
         let signed =
-            sign_request(&request, &directory, &components, &statement, |base| key.sign(base).to_bytes());
+            sign_request(&request, directory, &components, &statement, |base| key.sign(base).to_bytes());
         print(&signed.map_err(Failure::because)?)
     }
 }

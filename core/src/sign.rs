@@ -11,6 +11,7 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 
+use crate::http::authority::is_host;
 use crate::http::structured::{self, Member};
 use crate::identity::signature::{ALGORITHM, NoBase, TAG, Target, encode_in_query, write_base};
 use crate::keys::identifier::Location;
@@ -25,6 +26,9 @@ pub type PublicKey = [u8; 32];
 
 /// A signature of Ed25519.
 pub type Signature = [u8; 64];
+
+/// The largest integer of a structured field (RFC 9651, 3.3.1).
+const MOST_SECONDS: u64 = 999_999_999_999_999;
 
 /// The statements of a signature about itself.
 #[derive(Clone, Copy, Debug)]
@@ -47,6 +51,10 @@ pub struct Statement<'a> {
 pub enum SignError {
     /// The label is not a valid key of a dictionary.
     Label,
+    /// A time has more digits than a structured field can have.
+    Time,
+    /// The server is not a host, perhaps with a port.
+    Host,
     /// The URL, the nonce or the name of a component has characters that no header has.
     Text,
     /// The request lacks a component, or the component is not supported.
@@ -57,6 +65,8 @@ impl fmt::Display for SignError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Label => "the label must start with a lower-case letter or `*`; lower-case letters, digits, `_`, `-`, `.` and `*` may follow",
+            Self::Time => "the times of the signature must be in seconds since 1970, with 15 digits at most",
+            Self::Host => "the server must be a host, with its port unless that is 443, such as agent.example",
             Self::Text => "the directory, the nonce and the components must be printable ASCII without `\"` and `\\`",
             Self::Components => "a component is not supported, occurs twice, or is not in the request",
         })
@@ -109,9 +119,10 @@ pub fn sign_request(
     Ok([("Signature-Agent", agent), ("Signature-Input", input_line), ("Signature", signature)].into())
 }
 
-/// The URL of the set of keys that a client names in `Signature-Agent`: of an origin, that of its directory.
-pub fn key_set_url(directory: &str) -> String {
-    Location::of(directory).map_or_else(|| directory.into(), |location| location.url)
+/// The URL of the set of keys that a client names in `Signature-Agent`: of an origin, that of its directory. `None` if verifiers
+/// take the text for no URL of keys: it must be `https`, with a host.
+pub fn key_set_url(directory: &str) -> Option<String> {
+    Location::of(directory).map(|location| location.url)
 }
 
 /// The name of a parameter of the query, as a signature states it.
@@ -122,8 +133,8 @@ fn encoded(name: &str) -> Result<String, SignError> {
     Ok(encoded)
 }
 
-/// The headers with which the server at `authority` proves that it has the keys of the directory that it serves, one signature
-/// for one key. The signed content is `directory`, byte for byte.
+/// The headers with which the server at `authority`, a host that may have a port, proves that it has the keys of the directory
+/// that it serves, one signature for one key. The signed content is `directory`, byte for byte.
 ///
 /// # Errors
 ///
@@ -135,13 +146,16 @@ pub fn sign_directory(
     sign: impl FnOnce(&[u8]) -> Signature,
 ) -> Result<Headers, SignError> {
     let label = statement.label;
-    if !is_plain(authority) {
-        return Err(SignError::Text);
+    if !is_host(authority.as_bytes()) {
+        return Err(SignError::Host);
     }
     let digest = format!("sha-256=:{}:", STANDARD.encode(Sha256::digest(directory)));
     let parameters = parameters(statement, "http-message-signatures-directory")?;
     let input = format!("(\"@authority\";req \"content-digest\"){parameters}");
     let authority = authority.to_ascii_lowercase();
+    // Directories are fetched over https only.
+    let authority =
+        authority.strip_suffix(":443").or_else(|| authority.strip_suffix(':')).unwrap_or(&authority);
     let base = format!(
         "\"@authority\";req: {authority}\n\"content-digest\": {digest}\n\"@signature-params\": {input}"
     );
@@ -184,6 +198,9 @@ fn parameters(statement: &Statement<'_>, tag: &str) -> Result<String, SignError>
         Some(_) => return Err(SignError::Text),
         None => String::new(),
     };
+    if [created, expires].into_iter().any(|time| time.unsigned_abs() > MOST_SECONDS) {
+        return Err(SignError::Time);
+    }
     let keyid = key_id(key);
     Ok(format!(
         ";created={created};expires={expires};keyid=\"{keyid}\";alg=\"{ALGORITHM}\"{nonce};tag=\"{tag}\""
@@ -217,5 +234,29 @@ impl<R: Request> Request for Signed<'_, R> {
         };
         let others = own.is_none().then(|| self.request.header_lines(name)).into_iter().flatten();
         own.into_iter().chain(others)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_port_of_https_is_left_out() {
+        let statement = Statement { label: "a", key: &[0; 32], created: 1, expires: 2, nonce: None };
+        for (given, expected) in [
+            ("Agent.example:443", "agent.example"),
+            ("agent.example:", "agent.example"),
+            ("[::1]:8443", "[::1]:8443"),
+        ] {
+            let mut signed = Vec::new();
+            let sign = |base: &[u8]| {
+                signed.extend_from_slice(base);
+                [0; 64]
+            };
+            sign_directory(given, b"{}", &statement, sign).unwrap();
+            let start = format!("\"@authority\";req: {expected}\n");
+            assert!(signed.starts_with(start.as_bytes()), "{given}");
+        }
     }
 }

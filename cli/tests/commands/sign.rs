@@ -113,6 +113,54 @@ fn keys_are_private_and_never_overwritten() {
 }
 
 #[test]
+fn no_signature_is_made_that_nobody_could_verify() {
+    // SIG-1, SIG-2
+    let folder = folder();
+    for directory in ["http://agent.example", "agent.example", "https://", ""] {
+        let arguments =
+            ["sign", "request", "--key", "agent.pem", "--directory", directory, "https://a.test/"];
+        folder
+            .run(&arguments)
+            .ends(2)
+            .prints_only("")
+            .says("expected an https URL, such as https://agent.example");
+    }
+    signed(&folder, &["--cover", "@method", "https://example.com/"])
+        .ends(2)
+        .prints_only("")
+        .says("--cover: a signature that does not cover the host proves nothing; add --cover @authority");
+    signed(&folder, &["--created", "9999999999999999", "https://example.com/"])
+        .ends(2)
+        .says("15 digits at most");
+    let headers = |host| folder.run(&["sign", "directory", "--headers-for", host, "agent.pem"]);
+    headers("https://agent.example").ends(2).prints_only("").says("such as agent.example");
+    headers("agent.example:8443").ends(0);
+}
+
+#[test]
+fn a_url_is_signed_only_if_all_clients_send_it_as_it_is_written() {
+    let folder = folder();
+    for (url, written) in [
+        ("https://example.com/?q='x'", "https://example.com/?q=%27x%27,"),
+        ("https://example.com/a/%2e%2e/b", "https://example.com/b,"),
+        ("https://example.com/{x}", "https://example.com/%7Bx%7D,"),
+        ("https://example.com/a\"b", "https://example.com/a%22b,"),
+        ("https://example.com/a<b>", "https://example.com/a%3Cb%3E,"),
+        ("https://example.com/a\\b", "https://example.com/a/b,"),
+        ("https://example.com/ż#part", "https://example.com/%C5%BC,"),
+        ("https:example.com/a", "https://example.com/a,"),
+    ] {
+        let done = signed(&folder, &[url]);
+        done.ends(2).prints_only("").says(&format!("write {written} here and in the request"));
+    }
+    for url in
+        ["https://example.com", "https://EXAMPLE.com?b#c", "https://ż.test/a//b?c=d|e?", "http://[::1]:80/?"]
+    {
+        signed(&folder, &[url]).ends(0).says_only("");
+    }
+}
+
+#[test]
 fn directories_are_checked_for_their_publishers() {
     // SIG-7
     let folder = folder();
