@@ -9,3 +9,8 @@ pub(crate) fn rfc3339(seconds: i64) -> String {
     // A clock that is wrong by millennia has no date.
     time.and_then(|time| time.format(&Rfc3339).ok()).unwrap_or_else(|| "-".into())
 }
+
+/// The time of such a text, in seconds since the Unix epoch.
+pub(crate) fn parse_rfc3339(text: &str) -> Option<i64> {
+    Some(OffsetDateTime::parse(text, &Rfc3339).ok()?.unix_timestamp())
+}

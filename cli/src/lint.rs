@@ -7,8 +7,9 @@ use std::process::ExitCode;
 use clap::ValueEnum;
 use crawlpike_core::lint::{self, FeedStrictness};
 use crawlpike_core::{Cause, Diagnostic, FeedFormat, Severity, Shape};
-use crawlpike_files::{FilesBeside, is_compiled};
+use crawlpike_files::{FilesBeside, is_compiled, now};
 
+use crate::clock::rfc3339;
 use crate::doctor::finding::Gravity;
 use crate::doctor::situation::Situation;
 use crate::doctor::{clock, rights};
@@ -21,8 +22,8 @@ use crate::source;
 /// Prints diagnostics to stderr, as FILE:LINE:COLUMN: error|warning: MESSAGE, or with --json to stdout, one object per line.
 /// The exit status is 0 if there is no error, 1 if there is one, and 2 if a file cannot be read.
 ///
-/// A configuration is checked as it is on this machine: also for feeds that are stale by now, for files with times in the future, and for
-/// files that the user of the server cannot read.
+/// A configuration is checked as it is on this machine: also for feeds that are stale by now, for files with times in the future, for
+/// directories none of whose keys holds now, and for files that the user of the server cannot read.
 ///
 /// Feeds are checked strictly, for their publishers. JSON without formatVersion and synctoken, the form that was in use
 /// before the specification, is checked leniently, and so is JSON of another shape.
@@ -113,6 +114,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
                 if matches!(arguments.format, Format::Config) {
                     diagnostics.extend(beyond_the_document(arguments, path, &diagnostics)?);
                 }
+                if matches!(arguments.format, Format::Jafar) {
+                    diagnostics.extend(of_the_future(path, &content));
+                }
                 let has_errors = diagnostics.iter().any(|diagnostic| diagnostic.severity == Severity::Error);
                 (diagnostics, u8::from(has_errors))
             }
@@ -149,6 +153,16 @@ fn beyond_the_document(
         Diagnostic { severity: Severity::Warning, ..Diagnostic::error(place, message) }
     });
     Ok(stale.chain(found).collect())
+}
+
+/// A warning of a feed whose `creationTime` is in the future.
+fn of_the_future(path: &Path, content: &[u8]) -> Option<Diagnostic> {
+    let created = clock::created_in_the_future(content, now())?;
+    let message = format!(
+        "`creationTime` is in the future ({}): gates hold a later version with an earlier time",
+        rfc3339(created)
+    );
+    Some(Diagnostic { severity: Severity::Warning, ..Diagnostic::error(path.display().to_string(), message) })
 }
 
 fn check(arguments: &Arguments, path: &Path, content: &[u8]) -> Vec<Diagnostic> {

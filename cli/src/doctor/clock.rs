@@ -1,25 +1,22 @@
-//! Times that cannot be: files of the future, and a clock that is before the program itself.
+//! Times that are wrong: files of the future, keys of another time, and a clock that is before the program itself.
 
-use std::path::Path;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::Value;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
 use super::finding::Finding;
 use super::situation::Situation;
-use crate::clock::rfc3339;
+use crate::clock::{parse_rfc3339, rfc3339};
 use crate::init::newest_copy;
 
-/// The time by which clocks may differ.
-const SKEW: Duration = Duration::from_secs(5 * 60);
+/// The time by which clocks may differ, in seconds.
+const SKEW: i64 = 5 * 60;
 
-/// The times of the situation's files that cannot be.
+/// The times in and of the situation's files that are wrong.
 pub(crate) fn check(situation: &Situation) -> Vec<Finding> {
     let now = UNIX_EPOCH + Duration::from_secs(situation.now.unsigned_abs());
     let mut findings: Vec<Finding> = before_the_program(now).into_iter().collect();
-    let limit = now + SKEW;
+    let limit = now + Duration::from_secs(SKEW.unsigned_abs());
     let mut future: Vec<(String, SystemTime)> = situation
         .files
         .present()
@@ -38,7 +35,8 @@ pub(crate) fn check(situation: &Situation) -> Vec<Finding> {
     }
     for feed in situation.configured().iter().filter(|feed| feed.format == "jafar") {
         let path = situation.path(&feed.source);
-        let created = created(&path).filter(|created| *created > seconds(limit));
+        let file = crawlpike_files::read_file(&path).ok();
+        let created = file.and_then(|file| created_in_the_future(&file, situation.now));
         findings.extend(created.map(|created| {
             let what =
                 format!("`creationTime` of the feed `{}` is in the future ({})", feed.name, rfc3339(created));
@@ -46,6 +44,14 @@ pub(crate) fn check(situation: &Situation) -> Vec<Finding> {
                 .at(path.display().to_string())
                 .remedy("date; if the clock is right, tell the publisher")
         }));
+    }
+    let ruleset = situation.compiled.as_ref().ok().and_then(|compiled| compiled.ruleset.as_ref());
+    for directory in
+        ruleset.into_iter().flat_map(|ruleset| ruleset.directories_without_a_key_at(situation.now))
+    {
+        let what = format!("no key of {directory} holds now, as their `nbf` and `exp` say");
+        let remedy = format!("date; crawlpike update --config {}", situation.argument());
+        findings.push(Finding::warning(what).at(situation.config.display().to_string()).remedy(remedy));
     }
     findings
 }
@@ -61,11 +67,11 @@ fn before_the_program(now: SystemTime) -> Option<Finding> {
     Some(Finding::fault(what).remedy("timedatectl set-ntp true"))
 }
 
-/// The `creationTime` of a feed, in seconds since the Unix epoch.
-fn created(path: &Path) -> Option<i64> {
-    let document: Value = serde_json::from_slice(&crawlpike_files::read_file(path).ok()?).ok()?;
-    let text = document.get("creationTime")?.as_str()?;
-    Some(OffsetDateTime::parse(text, &Rfc3339).ok()?.unix_timestamp())
+/// The `creationTime` of a feed, in seconds since the Unix epoch, if that is in the future.
+pub(crate) fn created_in_the_future(feed: &[u8], now: i64) -> Option<i64> {
+    let document: Value = serde_json::from_slice(feed).ok()?;
+    let created = parse_rfc3339(document.get("creationTime")?.as_str()?)?;
+    (created > now.saturating_add(SKEW)).then_some(created)
 }
 
 fn seconds(time: SystemTime) -> i64 {

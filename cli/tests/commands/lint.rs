@@ -44,6 +44,17 @@ fn nothing_is_said_about_files_that_are_right() {
 }
 
 #[test]
+fn feeds_that_the_usual_guard_holds_are_found() {
+    let folder = Folder::new();
+    folder.write("all.txt", "0.0.0.0/0\n");
+    folder.run(&["lint", "--format", "cidr", "all.txt"]).ends(0).says_only(
+        "all.txt: warning: by default, gates hold this feed: it covers 0.0.0.0/0, wider than the limit (`widest`)\n",
+    );
+    folder.write("wide.csv", "8.0.0.0/8,US,,,\n9.0.0.0/8,US,,,\n11.0.0.0/8,US,,,\n");
+    folder.run(&["lint", "--format", "geofeed", "wide.csv"]).ends(0).says_only("");
+}
+
+#[test]
 fn errors_have_their_place_and_their_requirement() {
     let folder = Folder::new();
     folder.write("good.json", CONFORMING);

@@ -123,7 +123,7 @@ fn no_signature_is_made_that_nobody_could_verify() {
             .run(&arguments)
             .ends(2)
             .prints_only("")
-            .says("expected an https URL, such as https://agent.example");
+            .says("--directory: expected an https URL, such as https://agent.example");
     }
     signed(&folder, &["--cover", "@method", "https://example.com/"])
         .ends(2)
@@ -176,6 +176,18 @@ fn directories_are_checked_for_their_publishers() {
         lint("other.json").says("other.json:1:10: error: key ignored: only keys with ").ends(1).says(why);
     }
     assert_eq!(lint("agent.pem").status, 1);
+    let with_times =
+        |folder: &Folder, times| folder.read("keys.json").replace("\"use\"", &format!("{times},\"use\""));
+    folder.write("never.json", with_times(&folder, r#""nbf":1700000000,"exp":1600000000"#));
+    lint("never.json").ends(0).says(" never holds: its `exp` is not after its `nbf` [SIG-7]");
+    // The gates load what the configuration has; that it is over shows in `lint` and `doctor`.
+    let over = "crawlpike.json: warning: no key of https://agent.example/.well-known/http-message-signatures-directory holds now";
+    for (times, is_over) in [(r#""exp":1700000000"#, true), (r#""nbf":1700000000"#, false)] {
+        let folder = self::folder();
+        folder.write("keys.json", with_times(&folder, times));
+        let done = folder.run(&["lint", "--format", "config", "crawlpike.json"]);
+        assert_eq!(done.stderr.contains(over), is_over, "{}", done.stderr);
+    }
 }
 
 #[test]

@@ -53,6 +53,11 @@ impl Key {
         Self { thumbprint, public, not_before, expires }
     }
 
+    /// Returns true if there is no time at which the key holds.
+    pub(crate) fn never_holds(&self) -> bool {
+        self.not_before.zip(self.expires).is_some_and(|(from, until)| until <= from)
+    }
+
     /// Returns true if the key holds at `now`.
     pub(crate) fn holds_at(&self, now: i64) -> bool {
         self.not_before.is_none_or(|from| from <= now) && self.expires.is_none_or(|until| now < until)
@@ -145,6 +150,11 @@ impl KeyRing {
         let wanted = thumbprint.get(..length)?;
         let mut keys = self.directories.iter().flat_map(|directory| &directory.keys);
         keys.find(|key| key.thumbprint == *wanted).map(|key| &key.thumbprint)
+    }
+
+    /// All directories.
+    pub(crate) fn directories(&self) -> &[KeyDirectory] {
+        &self.directories
     }
 
     /// The directories of an agent.

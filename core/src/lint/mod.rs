@@ -6,8 +6,9 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::feed::guard::{Limits, Proving};
 use crate::feed::{self, FeedFormat, ReadOptions, Shape};
-use crate::keys;
+use crate::keys::{self, Base64Url, Key};
 use crate::policy::automation_preferences::PreferencesFile;
 use crate::policy::lines::whole_lines_within;
 use crate::policy::robots::RobotsFile;
@@ -62,15 +63,25 @@ fn feed_as<S: Strictness>(
     options: &ReadOptions<'_>,
     mut diagnostics: Diagnostics<S>,
 ) -> Vec<Diagnostic> {
-    feed::read(format, bytes.into(), options, &mut diagnostics);
+    let proving = if format.is_of_ranges() { Proving::Everything } else { Proving::NOTHING };
+    let feed = feed::read(format, bytes.into(), options, &mut diagnostics);
+    if let Some(why) = feed.and_then(|feed| Limits::default().objection_to_claim(&feed, &proving)) {
+        diagnostics.warning(None, None, format_args!("by default, gates hold this feed: {why}"));
+    }
     diagnostics.into_items_by_position()
 }
 
 /// Checks a directory of the keys by which an agent signs its requests.
 pub fn key_directory(name: impl Into<String>, bytes: &[u8]) -> Vec<Diagnostic> {
     let mut diagnostics = Diagnostics::new(name, Lint);
-    if keys::read(bytes, &mut diagnostics).is_some_and(|keys| keys.is_empty()) {
+    let keys = keys::read(bytes, &mut diagnostics);
+    if keys.as_ref().is_some_and(Vec::is_empty) {
         diagnostics.warning(None, "SIG-7", "no key can be used, so no signature is verified");
+    }
+    for key in keys.into_iter().flatten().filter(Key::never_holds) {
+        let print = Base64Url(&key.thumbprint);
+        let message = format_args!("the key {print} never holds: its `exp` is not after its `nbf`");
+        diagnostics.warning(None, "SIG-7", message);
     }
     diagnostics.into_items_by_position()
 }

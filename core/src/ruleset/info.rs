@@ -12,6 +12,7 @@ use ipnet::IpNet;
 use crate::config::{AgentAction, Ranges};
 use crate::feed::state::{Age, FeedState};
 use crate::feed::{FeedFormat, FeedValue};
+use crate::keys::Key;
 use crate::ruleset::data::{Agent, LoadedFeed, Ruleset};
 use crate::source::quoted::Quoted;
 
@@ -217,6 +218,13 @@ impl Ruleset {
         let id = self.agents.find(|agent| *agent.token == *token);
         let keys = id.into_iter().flat_map(|id| self.keys.of(id)).flat_map(|directory| &directory.keys);
         keys.filter(|key| key.holds_at(now)).count()
+    }
+
+    /// The URLs of the directories that have keys, none of which holds at `now`, in seconds since the Unix epoch.
+    pub fn directories_without_a_key_at(&self, now: i64) -> impl Iterator<Item = &str> {
+        let directories = self.keys.directories().iter();
+        let is_idle = move |keys: &[Key]| !keys.is_empty() && !keys.iter().any(|key| key.holds_at(now));
+        directories.filter(move |directory| is_idle(&directory.keys)).map(|directory| &*directory.identifier)
     }
 
     pub(crate) fn agent(&self, token: &str) -> Option<&Agent> {
