@@ -5,13 +5,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::ValueEnum;
-use crawlpike_core::Shape;
 use crawlpike_core::publish::{Content, Kind, Source};
+use crawlpike_core::{Diagnostic, Shape};
 use crawlpike_files::{Snapshot, now};
 use serde::Deserialize;
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
+use crate::clock::parse_rfc3339;
 use crate::failure::{Failure, say};
 use crate::source;
 
@@ -23,7 +24,7 @@ use crate::source;
 ///
 /// Nothing is written unless every entry can be read and the feed conforms to its specification. In a feed of IP ranges,
 /// the synctoken is a hash of the content. The creationTime stays as long as the content of the output file does; with
-/// --refresh, it is the current time, or that of SOURCE_DATE_EPOCH. Postal codes are never published.
+/// --refresh, it is the current time, or that of SOURCE_DATE_EPOCH. It never goes back. Postal codes are never published.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -104,8 +105,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         return Err(Failure::because("the lists have no prefixes; an empty feed would verify no client"));
     }
     content.aggregate();
+    let feed = feed(arguments, &content)?;
     let text = match arguments.format {
-        Form::Feed => feed(arguments, &content)?,
+        Form::Feed => feed,
         Form::Cidr => content.cidr(),
         Form::NginxGeo => content.nginx_geo(&arguments.name),
         Form::EnvoyIpTagging => content.envoy_ip_tagging(&arguments.name),
@@ -160,16 +162,40 @@ fn content(arguments: &Arguments, snapshot: &Snapshot) -> Result<Content, Failur
 /// The feed, which conforms to its specification.
 fn feed(arguments: &Arguments, content: &Content) -> Result<String, Failure> {
     let notes = arguments.notes.as_deref();
-    let known = arguments.output.as_deref().filter(|_| !arguments.refresh).and_then(published);
-    let known = known.filter(|known| known.synctoken == content.token(notes));
+    let is_feed = arguments.format == Form::Feed;
+    let output = arguments.output.as_ref().map_or_else(|| "stdout".into(), |path| path.display().to_string());
+    let known = arguments.output.as_deref().filter(|_| is_feed).and_then(published);
     let created = match known {
-        Some(known) => known.creation_time,
-        None => time_of_creation()?,
+        Some(known) if !arguments.refresh && known.synctoken == content.token(notes) => {
+            if parse_rfc3339(&known.creation_time) > Some(now()) {
+                say(format_args!(
+                    "{output}: warning: its creationTime is in the future ({}): gates hold a later version with an earlier time; \
+                     to correct it now, remove the file and publish again",
+                    known.creation_time
+                ));
+            }
+            known.creation_time
+        }
+        known => {
+            let created = time_of_creation()?;
+            if let Some(known) =
+                known.filter(|known| parse_rfc3339(&known.creation_time) > parse_rfc3339(&created))
+            {
+                return Err(Failure::because(format_args!(
+                    "the creationTime would go back from {} in {output} to {created}, and gates hold such a feed; check the clock \
+                     and SOURCE_DATE_EPOCH, or, if the time in the file is wrong, remove the file",
+                    known.creation_time
+                )));
+            }
+            created
+        }
     };
     let text = content.feed(&created, notes);
-    let output = arguments.output.as_ref().map_or_else(|| "stdout".into(), |path| path.display().to_string());
     let problems = content.check(&output, &text);
-    problems.iter().for_each(say);
+    for problem in &problems {
+        // In another form, the entry has another place.
+        say(Diagnostic { position: problem.position.filter(|_| is_feed), ..problem.clone() });
+    }
     if problems.is_empty() { Ok(text) } else { Err(Failure::Reported) }
 }
 

@@ -48,6 +48,33 @@ fn jafar_17_the_creation_time_is_renewed_on_demand_or_when_the_content_changes()
 }
 
 #[test]
+fn jafar_17_the_creation_time_never_goes_back() {
+    // JAFAR-7, JAFAR-17
+    let folder = Folder::new();
+    folder.write("a.txt", "192.0.2.0/24\n");
+    let usual = ["jafar", "--output", "feed.json", "a.txt"];
+    // 2100-01-01.
+    publish_at(&folder, "4102444800", &usual);
+    let before = folder.read("feed.json");
+    publish(&folder, &usual).ends(0).says_only(
+        "feed.json: warning: its creationTime is in the future (2100-01-01T00:00:00Z): gates hold a later version with an earlier \
+         time; to correct it now, remove the file and publish again\n",
+    );
+    let refreshed = [&["jafar", "--refresh"], &usual[1..]].concat();
+    let message = "the creationTime would go back from 2100-01-01T00:00:00Z in feed.json to 20";
+    publish(&folder, &refreshed).ends(2).says(message);
+    folder.write("a.txt", "198.51.100.0/24\n");
+    publish(&folder, &usual).ends(2).says(message).says("remove the file");
+    assert_eq!(folder.read("feed.json"), before);
+    folder.run(&["lint", "--format", "jafar", "feed.json"]).ends(0).says_only(
+        "feed.json: warning: `creationTime` is in the future (2100-01-01T00:00:00Z): gates hold a later version with an earlier time\n",
+    );
+    std::fs::remove_file(folder.path("feed.json")).unwrap();
+    publish(&folder, &usual).ends(0).says_only("");
+    publish(&folder, &refreshed).ends(0).says_only("");
+}
+
+#[test]
 fn the_same_prefixes_give_the_same_feed() {
     let folder = Folder::new();
     folder.write("a.txt", "198.51.100.0/24\n192.0.2.0/24\n");
@@ -83,6 +110,14 @@ fn nothing_is_written_unless_all_is_right() {
             "crawlpike: error: the lists have no prefixes; an empty feed would verify no client\n",
         ),
         (&["geofeed", "--output", "feed.json", "private.csv"], "feed.json:2:1: error: 10.0.0.0/8 is "),
+        (
+            &["geofeed", "--format", "nginx-geo", "--output", "feed.json", "private.csv"],
+            "feed.json: error: 10.0.0.0/8 is ",
+        ),
+        (
+            &["jafar", "--format", "cidr", "--service", "a\nb", "good.txt"],
+            "stdout: error: `service` contains control characters",
+        ),
         (&["geofeed", "--output", "feed.json", "good.txt"], "good.txt: error: the list has no places; "),
         (&["jafar", "--place", "PL", "good.txt"], "crawlpike: error: --place is for geofeed\n"),
         (&["geofeed", "--service", "x", "good.txt"], "crawlpike: error: --service is for jafar\n"),

@@ -63,11 +63,14 @@ impl Content {
         let mut problems = Vec::new();
         for (prefix, value) in read {
             match (self.entries.get_mut(&prefix), value) {
-                (None, value) => _ = self.entries.insert(prefix, value),
                 (Some(FeedValue::Range { services }), FeedValue::Range { services: more }) => {
                     *services = united(services, &more);
                 }
-                (Some(known), value) if *known == value => {}
+                (None, FeedValue::Range { services }) => {
+                    self.entries.insert(prefix, FeedValue::Range { services: united(&services, &[]) });
+                }
+                (None, place) => _ = self.entries.insert(prefix, place),
+                (Some(known), place) if *known == place => {}
                 (Some(_), _) => {
                     let message = format!("{prefix} has another place in another file; keep one");
                     problems.push(Diagnostic::error(source.name, message));

@@ -125,7 +125,14 @@ fn services(source: &Source<'_>) -> Result<Entries, Vec<Diagnostic>> {
 
 fn entry(prefix: &Field<'_>, service: Option<&Field<'_>>, meaning: Option<&str>) -> Result<Entries, String> {
     let prefixes = cidr::prefixes(&prefix.text)?;
-    let service = service.map(|service| &*service.text).filter(|service| !service.is_empty()).or(meaning);
+    let stated = service.map(|service| &*service.text).filter(|service| !service.is_empty());
+    if let Some(stated) = stated.filter(|stated| cidr::prefixes(stated).is_ok()) {
+        return Err(format!("{} is an address, not a service; write one prefix a line", Quoted(stated)));
+    }
+    if let Some(stated) = stated.filter(|stated| stated.contains(';')) {
+        return Err(format!("the service {} contains `;`; in CSV, `#` starts a comment", Quoted(stated)));
+    }
+    let service = stated.or(meaning);
     if let Some(service) = service.filter(|service| service.chars().any(char::is_control)) {
         return Err(format!("the service {} contains control characters", Quoted(service)));
     }

@@ -83,6 +83,18 @@ fn jafar_12_services_come_from_the_list_or_from_the_publisher() {
 }
 
 #[test]
+fn jafar_12_the_services_of_a_prefix_have_one_order() {
+    // JAFAR-12
+    let list = |services: [&str; 3]| {
+        let entry = |service| format!(r#"{{"ipv4Prefix":"192.0.2.0/24","service":"{service}"}}"#);
+        format!(r#"{{"prefixes":[{}]}}"#, services.map(entry).join(","))
+    };
+    let [one, other] =
+        [["b", "a", "b"], ["a", "b", "a"]].map(|services| content(Kind::Jafar, &[(&list(services), None)]));
+    assert_eq!(one, other);
+}
+
+#[test]
 fn geo_8_a_geofeed_conforms_and_has_no_postal_codes() {
     // GEO-3, GEO-8, GEO-9, GEO-18
     let feed = content(
@@ -121,6 +133,21 @@ fn what_cannot_be_read_is_an_error() {
             "f:2:1: error: \"192.0.2.1/24\": host bits are set; write 192.0.2.0/24",
         ),
         (Kind::Jafar, &["192.0.2.0/24,a,b"], "f:1:1: error: expected prefix,service"),
+        (
+            Kind::Jafar,
+            &["192.0.2.1, 198.51.100.7\n203.0.113.0/24"],
+            "f:1:1: error: \"198.51.100.7\" is an address, not a service; write one prefix a line",
+        ),
+        (
+            Kind::Jafar,
+            &["192.0.2.0/24,2001:db8::/32"],
+            "f:1:1: error: \"2001:db8::/32\" is an address, not a service; write one prefix a line",
+        ),
+        (
+            Kind::Jafar,
+            &["192.0.2.0/24,a ; ours"],
+            "f:1:1: error: the service \"a ; ours\" contains `;`; in CSV, `#` starts a comment",
+        ),
         (
             Kind::Jafar,
             &["192.0.2.0/24,a\u{7}"],
