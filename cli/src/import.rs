@@ -75,7 +75,7 @@ fn warn(name: &str, card: &AgentCard, token: &str) -> Result<(), Failure> {
     if let Some(known) = catalog.agent(token) {
         say(format_args!(
             "{name}: warning: the catalog has {} already; make sure that its operator publishes this card: whoever holds its \
-             keys is verified as this agent",
+             keys, or has an address in its ranges, is verified as this agent",
             known.token
         ));
     }
