@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use crawlpike_core::{AgentInfo, Ruleset};
+use crawlpike_core::{AgentInfo, Compiled, Ruleset};
 use crawlpike_files::{FilesBeside, Snapshot, now};
 use serde::Serialize;
 
 use crate::catalog::{Catalog, KnownAgent};
+use crate::document::{ConfiguredKeys, Document};
 use crate::failure::Failure;
 use crate::{source, table};
 
@@ -43,13 +44,14 @@ struct Row<'a> {
     feeds: Vec<&'a str>,
     ranges: &'a str,
     rdns: Vec<&'a str>,
-    keys: &'a [String],
+    /// The directories of its keys: those of the configuration, and those that the catalog knows.
+    keys: Vec<&'a str>,
     docs: Option<&'a str>,
     /// The agent's action; `null` without a configuration.
     action: Option<&'static str>,
     /// True if a feed or key can verify it at the moment; `null` without a configuration.
     verifiable: Option<bool>,
-    /// The reasons why a client that claims it from elsewhere is not `spoofed`.
+    /// The reasons why no signature of its keys holds, and why a client that claims it from elsewhere is not `spoofed`.
     doubts: Vec<String>,
 }
 
@@ -65,11 +67,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 }
 
 fn with_config(config: &Path, is_json: bool) -> Result<ExitCode, Failure> {
-    let files = FilesBeside::new(config);
-    let compiled = source::compile(config, &files, &Snapshot::default())?;
-    let catalog = Catalog::of(compiled.document(), &files)?;
-    let ruleset = compiled.ruleset.ok_or(Failure::Reported)?;
-    let rows: Vec<Row<'_>> = ruleset.agents().map(|agent| row_of(&ruleset, &agent, &catalog)).collect();
+    let compiled = source::compile(config, &FilesBeside::new(config), &Snapshot::default())?;
+    let document = Document::of(&compiled)?;
+    let catalog = Catalog::of(&document, &compiled)?;
+    let ruleset = compiled.ruleset.as_ref().ok_or(Failure::Reported)?;
+    let row = |agent| row_of(&agent, ruleset, &compiled, &document, &catalog);
+    let rows: Vec<Row<'_>> = ruleset.agents().map(row).collect();
     table::print(&rows, is_json, Row::cells)
 }
 
@@ -81,7 +84,7 @@ fn row(agent: &KnownAgent) -> Row<'_> {
         feeds: agent.feeds.iter().map(String::as_str).collect(),
         ranges: &agent.ranges,
         rdns: agent.rdns.iter().map(String::as_str).collect(),
-        keys: &agent.keys,
+        keys: agent.keys.iter().map(String::as_str).collect(),
         docs: agent.docs.as_deref(),
         action: None,
         verifiable: None,
@@ -89,9 +92,27 @@ fn row(agent: &KnownAgent) -> Row<'_> {
     }
 }
 
-fn row_of<'a>(ruleset: &'a Ruleset, agent: &AgentInfo<'a>, catalog: &'a Catalog) -> Row<'a> {
+fn row_of<'a>(
+    agent: &AgentInfo<'a>,
+    ruleset: &'a Ruleset,
+    compiled: &Compiled,
+    document: &'a Document,
+    catalog: &'a Catalog,
+) -> Row<'a> {
     let known = catalog.agent(agent.token);
     let now = now();
+    let mut keys: Vec<&str> = document.keys_of(agent.token).map(|keys| &*keys.directory).collect();
+    let others = known.into_iter().flat_map(|known| &known.keys).map(String::as_str);
+    keys.extend(
+        others.filter(|directory| document.keys_of(agent.token).all(|keys| keys.directory != *directory)),
+    );
+    let has_keys = ruleset.keys_of(agent.token, now) > 0;
+    let without_key = document.keys_of(agent.token).filter(|_| !has_keys);
+    let doubts = without_key.map(|ConfiguredKeys { directory, source }| match compiled.file(source) {
+        Some(_) => format!("no key in {source} holds now"),
+        None => format!("the keys of {directory} have never been fetched"),
+    });
+    let of_feeds = ruleset.doubts(agent.token, None, now);
     Row {
         token: agent.token,
         operator: known.map_or("", |known| &known.operator),
@@ -99,13 +120,11 @@ fn row_of<'a>(ruleset: &'a Ruleset, agent: &AgentInfo<'a>, catalog: &'a Catalog)
         feeds: ruleset.all_feeds_of(agent.token).collect(),
         ranges: agent.ranges.as_str(),
         rdns: ruleset.domains_of(agent.token).collect(),
-        keys: known.map_or(&[], |known| &known.keys),
+        keys,
         docs: known.and_then(|known| known.docs.as_deref()),
         action: Some(agent.action.as_str()),
-        verifiable: Some(
-            ruleset.feeds_of(agent.token, now).next().is_some() || ruleset.keys_of(agent.token, now) > 0,
-        ),
-        doubts: ruleset.doubts(agent.token, None, now).iter().map(ToString::to_string).collect(),
+        verifiable: Some(has_keys || ruleset.feeds_of(agent.token, now).next().is_some()),
+        doubts: doubts.chain(of_feeds.iter().map(ToString::to_string)).collect(),
     }
 }
 

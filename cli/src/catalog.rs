@@ -1,10 +1,9 @@
 //! The catalog of agents as people read it: with operators and their pages, which the gates do without.
 
-use std::io;
-
-use crawlpike_core::Files;
+use crawlpike_core::Compiled;
 use serde::Deserialize;
 
+use crate::document::Document;
 use crate::failure::Failure;
 
 /// The built-in catalog.
@@ -60,21 +59,12 @@ impl Catalog {
         Ok(serde_json::from_slice(BUILT_IN)?)
     }
 
-    /// The catalog that a configuration document names.
-    pub(crate) fn of(document: &[u8], files: &dyn Files) -> Result<Self, Failure> {
-        #[derive(Deserialize)]
-        struct Document {
-            catalog: Option<String>,
-        }
-        let Document { catalog } = serde_json::from_slice(document)?;
-        match catalog.as_deref() {
+    /// The catalog that was compiled with a document.
+    pub(crate) fn of(document: &Document, compiled: &Compiled) -> Result<Self, Failure> {
+        match document.catalog.as_deref() {
             None | Some("builtin") => Self::built_in(),
             Some("none") => Ok(Self::default()),
-            Some(path) => {
-                let file = files.read(path).map_err(Failure::because)?;
-                let bytes = file.map(|file| file.bytes).ok_or(io::Error::from(io::ErrorKind::NotFound))?;
-                Ok(serde_json::from_slice(&bytes)?)
-            }
+            Some(path) => Ok(serde_json::from_slice(compiled.file(path).unwrap_or_default())?),
         }
     }
 

@@ -52,6 +52,10 @@ pub(crate) struct Arguments {
     /// The resource that `crawlpike envoy` wrote
     #[arg(long, value_name = "FILE")]
     envoy: Option<PathBuf>,
+    /// The file in which `crawlpike update` keeps its state [default: CONFIG.update-state, or that of the units and images that come
+    /// with Crawlpike, if it is newer and has these feeds]
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
     /// The user who has to be able to read all files [default: that of nginx's configuration, if it uses the document]
     #[arg(long, value_name = "USER")]
     as_user: Option<String>,
@@ -109,6 +113,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     };
     let situation = Situation {
         envoy: arguments.envoy.clone(),
+        state: arguments.state.clone(),
         ..Situation::read(&config, nginx, arguments.as_user.as_deref())?
     };
     let mut found: Vec<Found> = Vec::new();

@@ -5,8 +5,9 @@ use std::process::ExitCode;
 
 use crawlpike_core::{FeedInfo, Files, Ruleset};
 use crawlpike_files::{FilesBeside, Snapshot, now};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
+use crate::document::{ConfiguredFeed, Document};
 use crate::failure::{Failure, say};
 use crate::update::{self, Remembered};
 use crate::{source, table};
@@ -27,6 +28,10 @@ pub(crate) struct Arguments {
     /// The configuration document, or a file that `crawlpike compile` wrote
     #[arg(long, value_name = "FILE")]
     config: PathBuf,
+    /// The file in which `crawlpike update` keeps its state [default: CONFIG.update-state, or that of the units and images that come
+    /// with Crawlpike, if it is newer and has these feeds]
+    #[arg(long, value_name = "FILE")]
+    state: Option<PathBuf>,
     /// Print a JSON object for each feed. Times are in seconds since the Unix epoch
     #[arg(long)]
     json: bool,
@@ -55,32 +60,20 @@ struct Row<'a> {
     update: Option<&'a Remembered>,
 }
 
-/// The part of the configuration document that this command needs.
-#[derive(Debug, Deserialize)]
-struct Document {
-    #[serde(default)]
-    feeds: Vec<Configured>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Configured {
-    name: String,
-    source: String,
-}
-
 /// Runs the command.
 pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
-    let Arguments { config, json } = arguments;
+    let Arguments { config, state, json } = arguments;
     let files = FilesBeside::new(config);
     let compiled = source::compile(config, &files, &Snapshot::default())?;
-    let Document { feeds: configured } = serde_json::from_slice(compiled.document())?;
+    let configured = Document::of(&compiled)?.feeds;
     let ruleset = compiled.ruleset.ok_or(Failure::Reported)?;
-    let remembered = update::remembered(config);
+    let state = update::state_file(config, state.as_deref(), &configured);
+    let remembered = update::remembered(&state);
     let now = now();
     let feeds: Vec<FeedInfo<'_>> = ruleset.feeds(now).collect();
     let row = |feed| row(&ruleset, feed, &configured, remembered.get(feed.name), &files);
     let rows: Vec<Row<'_>> = feeds.iter().map(row).collect();
-    for (file, error) in update::failed_policies(config) {
+    for (file, error) in update::failed_policies(&state) {
         let config = config.display();
         say(format_args!("{config}: warning: the policy `{file}` was not updated: {error}"));
     }
@@ -90,7 +83,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
 fn row<'a>(
     ruleset: &'a Ruleset,
     feed: &'a FeedInfo<'a>,
-    configured: &'a [Configured],
+    configured: &'a [ConfiguredFeed],
     update: Option<&'a Remembered>,
     files: &FilesBeside,
 ) -> Row<'a> {

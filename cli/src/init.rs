@@ -10,13 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::SystemTime;
 
-use crawlpike_core::UsageStatement;
+use crawlpike_core::{Argument, UsageStatement};
 use serde_json::{Value, json};
 use url::Url;
 
 use crate::catalog::{Catalog, PublishedFeed};
 use crate::failure::Failure;
 use crate::init::shipped::Shipped;
+pub(crate) use crate::init::timer::cron_line;
 
 /// Create a configuration with all feeds and key directories of the catalog
 ///
@@ -74,7 +75,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let [whole_folder, shown] = [folder.as_path(), &document].map(std::path::absolute);
     let (whole_folder, shown) = (whole_folder.map_err(Failure::because)?, shown.map_err(Failure::because)?);
     let unit = timer::service(&whole_folder, &shown).map_err(|error| failure(&service, &error))?;
-    let (whole_folder, shown) = (whole_folder.display().to_string(), shown.display().to_string());
+    let cron = cron_line(&shown);
+    let [whole_folder, shown] =
+        [whole_folder, shown].map(|path| Argument(&path.display().to_string()).to_string());
     let (catalog, shipped) = (Catalog::built_in()?, Shipped::read()?);
     for feed in &catalog.feeds {
         let path = folder.join(source(feed));
@@ -85,7 +88,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     create(&service, unit.as_bytes(), None)?;
     create(&timer, timer::TIMER.as_bytes(), None)?;
-    let explained = README_TEXT.replace("CONFIG", &shown).replace("DATE", shipped.day());
+    let explained =
+        README_TEXT.replace("CRON", &cron).replace("CONFIG", &shown).replace("DATE", shipped.day());
     create(&readme, explained.replace("FOLDER", &whole_folder).as_bytes(), None)?;
     if !usage.is_empty() {
         create(&robots, wishes::robots_txt(usage).as_bytes(), None)?;
@@ -105,7 +109,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     writeln!(output, "  4. keep the feeds and the keys current, as root:")?;
     writeln!(output, "     cp {whole_folder}/{SERVICE} {whole_folder}/{TIMER} /etc/systemd/system/")?;
     writeln!(output, "     systemctl enable --now {TIMER}")?;
-    writeln!(output, "     or with cron:  17 * * * *  crawlpike update --config {shown}")?;
+    writeln!(output, "     or with cron:  {cron}")?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -222,7 +226,7 @@ systemctl status crawlpike-update           # the output of the last run
 The service runs as the owner of this folder, and can write to nothing else. Or as a line for cron:
 
 ```
-17 * * * *  crawlpike update --config CONFIG
+CRON
 ```
 
 With `crawlpike_refresh 60s;` in the http block of nginx.conf, nginx uses new versions within a minute. Otherwise, add

@@ -14,6 +14,7 @@ mod compile;
 mod completions;
 mod dns;
 mod doctor;
+mod document;
 mod envoy;
 mod explain;
 mod failure;

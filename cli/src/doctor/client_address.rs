@@ -106,7 +106,9 @@ fn is_private(address: IpAddr) -> bool {
 fn logged(conf: &NginxConf) -> Option<Finding> {
     conf.all_within("http", "access_log").into_iter().find_map(|log| {
         let path = Path::new(log.argument());
-        let addresses = if path.is_absolute() { last_clients(path).unwrap_or_default() } else { Vec::new() };
+        // Opening a pipe would wait until somebody writes to it.
+        let is_log = path.is_absolute() && path.is_file();
+        let addresses = if is_log { last_clients(path).unwrap_or_default() } else { Vec::new() };
         let private = addresses.iter().filter(|address| is_private(**address)).count();
         let is_telling = addresses.len() >= FEWEST && private * 2 > addresses.len();
         is_telling.then(|| {

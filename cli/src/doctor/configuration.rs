@@ -3,7 +3,8 @@
 use crawlpike_core::{Compiled, Diagnostic, FeedInfo, FeedState, Severity};
 
 use super::finding::Finding;
-use super::situation::{ConfiguredFeed, Situation};
+use super::situation::Situation;
+use crate::document::ConfiguredFeed;
 
 /// The most diagnostics that are shown.
 const MOST: usize = 20;

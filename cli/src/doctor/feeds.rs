@@ -3,14 +3,14 @@
 use crawlpike_core::{FeedInfo, FeedState};
 
 use super::finding::{Finding, feeds, verb};
-use super::situation::{ConfiguredFeed, Situation};
+use super::situation::Situation;
+use crate::document::ConfiguredFeed;
 use crate::update;
 
 pub(super) fn check(situation: &Situation) -> Vec<Finding> {
     let (found, configured) = (situation.feeds(), situation.configured());
     let of = |name: &str| configured.iter().find(|feed| feed.name == name);
-    let config = situation.argument();
-    let update = format!("crawlpike update --config {config}");
+    let update = situation.update();
     let mut findings = Vec::new();
     let with = |state: FeedState| found.iter().filter(move |feed| feed.state == state);
 
@@ -89,16 +89,13 @@ fn held(situation: &Situation, feed: &FeedInfo<'_>, configured: Option<&Configur
 
 /// The reasons why `crawlpike update` could not fetch feeds, one finding for all.
 fn last_errors(situation: &Situation) -> Option<Finding> {
-    let remembered = update::remembered(&situation.config);
+    let remembered = update::remembered(&situation.state());
     let failed: Vec<(&str, &str)> =
         remembered.iter().filter_map(|(name, one)| Some((&**name, one.error.as_deref()?))).collect();
     let names: Vec<&str> = failed.iter().map(|(name, _)| *name).collect();
     let (_, why) = failed.first()?;
     let what = format!("the last attempt to fetch {} failed: {why}", feeds(&names));
-    Some(
-        Finding::warning(what)
-            .remedy(format!("crawlpike update --config {} --verbose", situation.argument())),
-    )
+    Some(Finding::warning(what).remedy(format!("{} --verbose", situation.update())))
 }
 
 /// Feeds that count for ever, however old they are.

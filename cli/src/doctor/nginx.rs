@@ -1,8 +1,12 @@
 //! nginx takes its configuration, and module and nginx are of one version.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use std::{env, fs};
+use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::time::Duration;
+use std::{env, io, thread};
+
+use rustix::process::{Pid, Signal, kill_process};
 
 use super::finding::Finding;
 use super::situation::{Situation, uses};
@@ -11,6 +15,9 @@ use crate::nginx_conf::NginxConf;
 /// The folders in which nginx can be, beside those of PATH.
 const FOLDERS: [&str; 4] =
     ["/usr/sbin", "/usr/local/sbin", "/usr/local/nginx/sbin", "/usr/local/openresty/nginx/sbin"];
+
+/// The time that nginx may take. It waits for somebody who reads a log that is a pipe.
+const PATIENCE: Duration = Duration::from_secs(30);
 
 const MODULE: &str = "ngx_http_crawlpike_module.so";
 
@@ -49,14 +56,15 @@ fn other_configuration(situation: &Situation, conf: &NginxConf) -> Option<Findin
     }
     let (used_shown, config) = (used.display(), whole(&situation.config));
     let finding = |what: String| Finding::fault(what).at(directive.place());
-    let is_compiled = fs::read(&used).is_ok_and(|bytes| crawlpike_files::is_compiled(&bytes));
+    let is_compiled =
+        crawlpike_files::read_file(&used).is_ok_and(|bytes| crawlpike_files::is_compiled(&bytes));
     if !is_compiled {
         let what = format!("nginx uses {used_shown}, not {}", config.display());
         return Some(finding(what).remedy(format!("crawlpike_config {};", config.display())));
     }
     let compiled = crawlpike_files::compile(&used, &crawlpike_files::FilesBeside::new(&used));
     let of_used = compiled.as_ref().map(crawlpike_core::Compiled::document).unwrap_or_default();
-    let document = fs::read(&situation.config).unwrap_or_default();
+    let document = situation.compiled.as_ref().map(crawlpike_core::Compiled::document).unwrap_or_default();
     (of_used != document).then(|| {
         let what = format!(
             "nginx uses {used_shown}, which was compiled from another document than {}",
@@ -81,8 +89,7 @@ fn program() -> Option<PathBuf> {
 /// Has nginx test the configuration, which shows whether it can load the module.
 fn test(program: &Path, conf: &NginxConf) -> Vec<Finding> {
     let command = format!("nginx -t -c {}", conf.path.display());
-    let output = Command::new(program).arg("-t").arg("-c").arg(whole(&conf.path)).output();
-    let output = match output {
+    let output = match output_of(Command::new(program).arg("-t").arg("-c").arg(whole(&conf.path)), PATIENCE) {
         Ok(output) => output,
         Err(error) => return vec![Finding::note(format!("cannot run {}: {error}", program.display()))],
     };
@@ -95,10 +102,25 @@ fn test(program: &Path, conf: &NginxConf) -> Vec<Finding> {
     found
 }
 
+/// Runs a command for at most this time.
+fn output_of(command: &mut Command, patience: Duration) -> io::Result<Output> {
+    let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn()?;
+    let (id, (sender, receiver)) = (Pid::from_child(&child), mpsc::channel());
+    thread::spawn(move || sender.send(child.wait_with_output()));
+    receiver.recv_timeout(patience).unwrap_or_else(|_| {
+        kill_process(id, Signal::KILL)?;
+        Err(io::Error::other(format!("it did not end within {} s", patience.as_secs())))
+    })
+}
+
 /// The meaning of a line of `nginx -t`; `None` if it is about something else.
 fn message(line: &str, command: &str) -> Option<Finding> {
-    let text = line.strip_prefix("nginx: ")?;
-    let (level, text) = text.strip_prefix('[')?.split_once("] ")?;
+    let (before, rest) = line.split_once('[')?;
+    // With `--error-log-path=stderr`, as in Debian, a line begins with the date, and its text with `PID#TID: `.
+    let is_date = || before.bytes().all(|byte| byte.is_ascii_digit() || b"/: ".contains(&byte));
+    let (level, text) = rest.split_once("] ").filter(|_| before == "nginx: " || is_date())?;
+    let is_id = |word: &str| word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'#');
+    let text = text.split_once(": ").filter(|(word, _)| is_id(word)).map_or(text, |(_, text)| text);
     let is_of_module = text.contains(MODULE);
     match level {
         "emerg" if is_of_module && text.contains(" instead of ") => {
@@ -125,7 +147,9 @@ fn message(line: &str, command: &str) -> Option<Finding> {
                     .remedy(format!("load_module modules/{MODULE};   at the top of nginx.conf")),
             )
         }
-        "emerg" | "alert" if text.contains("Permission denied") && !rustix::process::geteuid().is_root() => {
+        "emerg" | "alert" | "crit"
+            if text.contains("Permission denied") && !rustix::process::geteuid().is_root() =>
+        {
             Some(
                 Finding::note("whether nginx takes its configuration is not checked: only root can")
                     .remedy(format!("sudo {command}")),
@@ -149,6 +173,13 @@ fn version(word: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_nginx_that_waits_for_somebody_is_not_waited_for() {
+        let ended = output_of(Command::new("sleep").arg("60"), Duration::from_millis(50));
+        assert!(ended.unwrap_err().to_string().contains("did not end"));
+        assert!(output_of(&mut Command::new("true"), PATIENCE).unwrap().status.success());
+    }
 
     #[test]
     fn messages_of_nginx_become_findings() {
@@ -185,6 +216,14 @@ mod tests {
             let found = message(&line, "nginx -t").unwrap();
             assert!(found.what.starts_with(expected), "{found:?}");
         }
+        let dated = "2026/11/29 13:20:03 [emerg] 27532#27532: open() \"/e\" failed (2: No such file) in /n:1";
+        let found = message(dated, "nginx -t").unwrap();
+        assert_eq!(
+            found.what,
+            "nginx does not take its configuration: open() \"/e\" failed (2: No such file) in /n:1"
+        );
+        let dated = "2026/11/29 13:20:03 [warn] 27532#27532: \"crawlpike_site\" has no effect";
+        assert_eq!(message(dated, "").unwrap().what, "\"crawlpike_site\" has no effect");
         assert!(message("nginx: [warn] the \"user\" directive makes sense only if", "").is_none());
         assert!(message("nginx: the configuration file /etc/nginx/nginx.conf syntax is ok", "").is_none());
     }

@@ -5,10 +5,11 @@ use std::path::{Path, PathBuf};
 
 use crawlpike_core::{Argument, Compiled, FeedInfo, Files};
 use crawlpike_files::{Audience, FilesBeside, Recording, Snapshot, User, now};
-use serde::Deserialize;
 
+use crate::document::{ConfiguredFeed, Document};
 use crate::failure::Failure;
 use crate::nginx_conf::NginxConf;
+use crate::update;
 
 /// The configurations as they are on this machine.
 pub(crate) struct Situation {
@@ -25,6 +26,8 @@ pub(crate) struct Situation {
     pub(crate) is_user_given: bool,
     /// The resource of Envoy that `--envoy` names.
     pub(crate) envoy: Option<PathBuf>,
+    /// The file of the state that `--state` names.
+    pub(crate) state: Option<PathBuf>,
     pub(crate) now: i64,
 }
 
@@ -39,8 +42,9 @@ impl Situation {
         nginx: Option<NginxConf>,
         as_user: Option<&str>,
     ) -> Result<Self, Failure> {
-        let name = as_user.or(nginx.as_ref().filter(|conf| uses(conf, config)).map(NginxConf::user));
-        let user = name.map(super::user::user);
+        let of_nginx = || nginx.as_ref().filter(|conf| uses(conf, config)).map(NginxConf::user);
+        let user = as_user.map(|name| (name, None)).or_else(of_nginx);
+        let user = user.map(|(name, group)| super::user::user(name, group));
         if let (Some(_), Some(Err(why))) = (as_user, &user) {
             return Err(Failure::because(format_args!("--as-user: {why}")));
         }
@@ -59,6 +63,7 @@ impl Situation {
             user,
             is_user_given: as_user.is_some(),
             envoy: None,
+            state: None,
             now: now(),
         })
     }
@@ -71,8 +76,20 @@ impl Situation {
 
     /// The feeds as the document has them.
     pub(super) fn configured(&self) -> Vec<ConfiguredFeed> {
-        let document = self.compiled.as_ref().map(Compiled::document).unwrap_or_default();
-        serde_json::from_slice::<Document>(document).map(|document| document.feeds).unwrap_or_default()
+        let document = self.compiled.as_ref().ok().and_then(|compiled| Document::of(compiled).ok());
+        document.unwrap_or_default().feeds
+    }
+
+    /// The file in which `crawlpike update` keeps its state.
+    pub(super) fn state(&self) -> PathBuf {
+        update::state_file(&self.config, self.state.as_deref(), &self.configured())
+    }
+
+    /// The command that updates the files of the document.
+    pub(super) fn update(&self) -> String {
+        let state = Some(self.state()).filter(|state| *state != update::state_beside(&self.config));
+        let state = state.map(|state| format!(" --state {}", Argument(&state.display().to_string())));
+        format!("crawlpike update --config {}{}", self.argument(), state.unwrap_or_default())
     }
 
     /// The document as an argument of a command.
@@ -95,19 +112,4 @@ impl Situation {
 pub(crate) fn uses(conf: &NginxConf, config: &Path) -> bool {
     let same = |path: PathBuf| path.canonicalize().ok().zip(config.canonicalize().ok());
     conf.crawlpike_config().and_then(same).is_some_and(|(one, other)| one == other)
-}
-
-#[derive(Debug, Deserialize)]
-struct Document {
-    #[serde(default)]
-    feeds: Vec<ConfiguredFeed>,
-}
-
-/// The part of a feed's configuration that the checks need.
-#[derive(Debug, Deserialize)]
-pub(super) struct ConfiguredFeed {
-    pub(super) name: String,
-    pub(super) source: String,
-    pub(super) url: Option<String>,
-    pub(super) format: String,
 }

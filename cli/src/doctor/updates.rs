@@ -6,7 +6,7 @@ use std::process::Command;
 
 use super::finding::Finding;
 use super::situation::Situation;
-use crate::update::state_file;
+use crate::init::cron_line;
 
 const TIMER: &str = "crawlpike-update.timer";
 
@@ -33,26 +33,31 @@ pub(super) fn check(situation: &Situation) -> Vec<Finding> {
     if situation.configured().iter().all(|feed| feed.url.is_none()) {
         return vec![Finding::note("no feed has a `url`, so nothing has to be fetched")];
     }
-    let state = state_file(&situation.config);
+    let state = situation.state();
     let modified = fs::metadata(&state).and_then(|file| file.modified()).ok();
     // A time in the future is the clock's fault, and not old.
     let hours = modified.map(|time| time.elapsed().unwrap_or_default().as_secs() / 3_600);
-    finding(hours, &runner(), &situation.argument(), &state).into_iter().collect()
+    finding(hours, &runner(), &situation.update(), &situation.config, &state).into_iter().collect()
 }
 
-fn finding(hours: Option<u64>, runner: &Runner, config: &str, state: &Path) -> Option<Finding> {
+fn finding(
+    hours: Option<u64>,
+    runner: &Runner,
+    update: &str,
+    config: &Path,
+    state: &Path,
+) -> Option<Finding> {
     let last = match hours {
         Some(hours) if hours < LATEST => return None,
         Some(hours) => format!("`crawlpike update` last ran {hours} hours ago"),
         None => "`crawlpike update` has never run with this configuration".into(),
     };
-    let cron = format!("17 * * * *  crawlpike update --config {config}");
+    let cron = cron_line(config);
     let (what, remedy) = match runner {
         Runner::Timer => (format!("{TIMER} is active, but {last}"), "journalctl -u crawlpike-update".into()),
-        Runner::Cron(path) => (
-            format!("{} runs it, but {last}", path.display()),
-            format!("crawlpike update --config {config} --verbose"),
-        ),
+        Runner::Cron(path) => {
+            (format!("{} runs it, but {last}", path.display()), format!("{update} --verbose"))
+        }
         Runner::NoTimer => (
             format!("{last}, and {TIMER} is not active"),
             format!("systemctl enable --now {TIMER}, or as a line for cron: {cron}"),
@@ -72,7 +77,8 @@ fn runner() -> Runner {
         return Runner::Timer;
     }
     let is_ours = |path: &PathBuf| {
-        let text = fs::read_to_string(path).unwrap_or_default();
+        let bytes = crawlpike_files::read_file(path).unwrap_or_default();
+        let text = String::from_utf8_lossy(&bytes);
         let runs = |line: &str| {
             !line.trim_start().starts_with('#') && line.contains("crawlpike") && line.contains("update")
         };
@@ -93,13 +99,14 @@ mod tests {
 
     #[test]
     fn a_recent_run_is_enough_and_an_old_one_names_what_to_look_at() {
-        let of = |hours, runner| finding(hours, &runner, "c.json", Path::new("c.json.update-state"));
+        let [config, state] = ["/c.json", "/c.json.update-state"].map(Path::new);
+        let of = |hours, runner| finding(hours, &runner, "crawlpike update", config, state);
         for runner in [Runner::Timer, Runner::NoTimer, Runner::Nothing] {
             assert!(of(Some(LATEST - 1), runner).is_none());
         }
         let remedy = |hours, runner| of(hours, runner).unwrap().remedy.unwrap();
         assert_eq!(remedy(Some(LATEST), Runner::Timer), "journalctl -u crawlpike-update");
         assert!(remedy(None, Runner::NoTimer).starts_with("systemctl enable --now crawlpike-update.timer"));
-        assert!(remedy(None, Runner::Nothing).ends_with("17 * * * *  crawlpike update --config c.json"));
+        assert!(remedy(None, Runner::Nothing).ends_with(" update --config /c.json"));
     }
 }

@@ -1,8 +1,11 @@
-//! The units of systemd that run `crawlpike update` each hour: those of the examples, for a folder and a user of their own.
+//! What runs `crawlpike update` each hour: the units of systemd of the examples, for a folder and a user of their own, or a line of a
+//! crontab.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::{env, fs, io};
+
+use crawlpike_core::Argument;
 
 const SERVICE: &str = include_str!("../../../examples/update/crawlpike-update.service");
 
@@ -37,6 +40,15 @@ pub(super) fn service(folder: &Path, config: &Path) -> io::Result<String> {
     Ok(unit)
 }
 
+/// The line of a crontab. cron looks for programs in few folders, starts in another one, and takes `%` for the end of a line.
+pub(crate) fn cron_line(config: &Path) -> String {
+    let program = env::current_exe().unwrap_or_else(|_| "crawlpike".into());
+    let config = std::path::absolute(config).unwrap_or_else(|_| config.to_path_buf());
+    let [program, config] = [program, config].map(|path| path.display().to_string());
+    let command = format!("{} update --config {}", Argument(&program), Argument(&config));
+    format!("17 * * * *  {}", command.replace('%', "\\%"))
+}
+
 /// A path as a unit has it: in quotes, without what systemd would replace.
 fn quoted(path: &Path) -> io::Result<String> {
     let text = path.to_str().filter(|text| !text.chars().any(char::is_control));
@@ -51,4 +63,21 @@ fn quoted(path: &Path) -> io::Result<String> {
     }
     quoted.push('"');
     Ok(quoted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_of_a_crontab_has_whole_paths_as_cron_and_the_shell_take_them() {
+        let program = env::current_exe().unwrap().display().to_string();
+        let line = cron_line(Path::new("/100% my sites/c.json"));
+        assert_eq!(line, format!("17 * * * *  {program} update --config '/100\\% my sites/c.json'"));
+        let here = env::current_dir().unwrap().display().to_string();
+        assert_eq!(
+            cron_line(Path::new("c.json")),
+            format!("17 * * * *  {program} update --config {here}/c.json")
+        );
+    }
 }

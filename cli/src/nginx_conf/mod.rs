@@ -3,7 +3,6 @@
 
 mod tokens;
 
-use std::fs;
 use std::path::{Path, PathBuf};
 
 use self::tokens::{Token, Tokens};
@@ -90,9 +89,11 @@ impl NginxConf {
         Some(self.folder().join(self.first("crawlpike_config")?.argument()))
     }
 
-    /// The user of the workers. Without the directive, it is the one with which nginx was built, and mostly this one.
-    pub(crate) fn user(&self) -> &str {
-        self.first("user").map_or("nobody", Directive::argument)
+    /// The user of the workers, and the group that is named instead of the user's own. Without the directive, the user is the one with
+    /// which nginx was built, and mostly this one.
+    pub(crate) fn user(&self) -> (&str, Option<&str>) {
+        let Some(user) = self.first("user") else { return ("nobody", None) };
+        (user.argument(), user.arguments.get(1).map(String::as_str))
     }
 
     /// Returns true if workers read changed files themselves.
@@ -123,7 +124,7 @@ struct Reader {
 
 impl Reader {
     fn file(&mut self, path: &Path, depth: usize) -> Vec<Directive> {
-        match fs::read(path) {
+        match crawlpike_files::read_file(path) {
             Ok(bytes) => {
                 let text = String::from_utf8_lossy(&bytes);
                 self.block(&mut Tokens::new(&text), path, depth)
@@ -193,6 +194,8 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
 
     #[test]
@@ -210,7 +213,7 @@ mod tests {
         // Includes itself.
         write("conf.d/b.conf", "include conf.d/b.conf;\ncrawlpike_refresh 60s;\n");
         let conf = NginxConf::read(&folder.path().join("nginx.conf"));
-        assert_eq!(conf.user(), "www-data");
+        assert_eq!(conf.user(), ("www-data", None));
         assert_eq!(conf.crawlpike_config(), Some(folder.path().join("a/crawlpike.json")));
         assert!(conf.refreshes());
         let listen = conf.all_within("http", "listen");

@@ -13,6 +13,7 @@ mod state;
 mod subject;
 
 use std::collections::BTreeMap;
+use std::fs;
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -26,12 +27,14 @@ use crawlpike_files::{FilesBeside, Readers, Recording, Snapshot, Watch, is_compi
 use serde::Serialize;
 use signal_hook::consts::SIGHUP;
 
+use crate::document::ConfiguredFeed;
 use crate::failure::{Failure, UNUSABLE, say, say_all};
 use crate::http::{Client, Contact, TimeLimits};
 use crate::source;
 use crate::update::report::Reporter;
 use crate::update::round::{Round, Settled};
 use crate::update::state::Locked;
+pub(crate) use crate::update::state::state_beside;
 use crate::watch::{self, Watched};
 
 /// The exit status if a file is not the version that its publisher publishes.
@@ -39,6 +42,9 @@ const NOT_CURRENT: u8 = 1;
 
 /// The time for which a run waits for another one that uses the same state.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The file with the state of all units, charts and images that come with Crawlpike.
+const SHARED_STATE: &str = "/var/lib/crawlpike/update-state";
 
 /// The seconds after which `--watch` tries again after a failure of this machine.
 const RETRY: i64 = 60;
@@ -132,14 +138,23 @@ pub(crate) struct Remembered {
     pub(crate) error: Option<String>,
 }
 
-/// The file with the saved state of a configuration, which each run writes.
-pub(crate) fn state_file(config: &Path) -> PathBuf {
-    state::default_path(config)
+/// The file with the saved state of a configuration, which each run writes: the given one, or else the newer one of that beside
+/// the configuration and that of the units and images, if it is of these feeds.
+pub(crate) fn state_file(config: &Path, given: Option<&Path>, feeds: &[ConfiguredFeed]) -> PathBuf {
+    if let Some(given) = given {
+        return given.to_path_buf();
+    }
+    let (beside, shared) = (state_beside(config), PathBuf::from(SHARED_STATE));
+    let modified = |path: &Path| fs::metadata(path).and_then(|file| file.modified()).ok();
+    let is_of = |entry: &state::Entry| feeds.iter().any(|feed| feed.source == entry.source);
+    let is_shared =
+        modified(&shared) > modified(&beside) && Locked::peek(&shared).state.feeds.values().any(is_of);
+    if is_shared { shared } else { beside }
 }
 
-/// The saved states of the feeds of a configuration, by their names.
-pub(crate) fn remembered(config: &Path) -> BTreeMap<String, Remembered> {
-    let entries = Locked::peek(&state::default_path(config)).state.feeds.into_iter();
+/// The saved states of feeds, by their names.
+pub(crate) fn remembered(state: &Path) -> BTreeMap<String, Remembered> {
+    let entries = Locked::peek(state).state.feeds.into_iter();
     let remembered = entries.map(|(name, entry)| {
         let state::Entry { asked, current, due, error, .. } = entry;
         (name, Remembered { asked, current, due, error })
@@ -148,8 +163,8 @@ pub(crate) fn remembered(config: &Path) -> BTreeMap<String, Remembered> {
 }
 
 /// The policies that the last attempt left as they are, by their files, with the reasons.
-pub(crate) fn failed_policies(config: &Path) -> impl Iterator<Item = (String, String)> {
-    let policies = Locked::peek(&state::default_path(config)).state.policies.into_iter();
+pub(crate) fn failed_policies(state: &Path) -> impl Iterator<Item = (String, String)> {
+    let policies = Locked::peek(state).state.policies.into_iter();
     policies.filter_map(|(file, entry)| Some((file, entry.error?)))
 }
 
@@ -204,7 +219,7 @@ struct Done {
 
 impl Arguments {
     fn state_path(&self) -> PathBuf {
-        self.state.clone().unwrap_or_else(|| state::default_path(&self.config))
+        self.state.clone().unwrap_or_else(|| state_beside(&self.config))
     }
 
     fn lock(&self, configured: &Configured, patience: Duration) -> Result<Locked, Failure> {

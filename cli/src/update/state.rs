@@ -134,7 +134,7 @@ pub(super) struct Locked {
 }
 
 /// The file that has the state of a configuration, unless `--state` names another.
-pub(super) fn default_path(config: &Path) -> PathBuf {
+pub(crate) fn state_beside(config: &Path) -> PathBuf {
     with_suffix(config, ".update-state")
 }
 
@@ -233,7 +233,7 @@ mod tests {
     #[test]
     fn what_is_saved_is_there_again() {
         let folder = tempfile::tempdir().unwrap();
-        let path = default_path(&folder.path().join("crawlpike.json"));
+        let path = state_beside(&folder.path().join("crawlpike.json"));
         let open = |patience| Locked::open(&path, Readers::EVERYBODY, patience);
         let mut locked = open(Duration::ZERO).unwrap();
         let entry = Entry { url: "https://a.example/".into(), due: 5, ..Entry::default() };

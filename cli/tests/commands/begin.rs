@@ -4,11 +4,11 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::process::Command;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use time::OffsetDateTime;
 use time::format_description::well_known::Rfc3339;
 
-use crate::fixture::{Done, Folder, WARNING};
+use crate::fixture::{CONFIG, Done, Folder, WARNING};
 
 fn objects(done: &Done) -> Vec<Value> {
     done.ends(0);
@@ -27,9 +27,18 @@ fn the_timer_of_a_new_configuration_is_one_that_systemd_takes() {
         .ends(0)
         .says_only("")
         .prints("systemctl enable --now crawlpike-update.timer\n");
+    let (program, sites) =
+        (env!("CARGO_BIN_EXE_crawlpike"), folder.path("100% my sites").display().to_string());
+    let readme = folder.read("100% my sites/README.md");
+    let cron =
+        format!("17 * * * *  {program} update --config '{sites}/crawlpike.json'\n").replace('%', "\\%");
+    assert!(readme.contains(&cron), "{readme}");
+    assert!(
+        readme.contains(&format!("crawlpike lint --format config '{sites}/crawlpike.json' ")),
+        "{readme}"
+    );
     let unit = folder.read("100% my sites/crawlpike-update.service");
-    let sites = folder.path("100% my sites").display().to_string().replace('%', "%%");
-    let program = env!("CARGO_BIN_EXE_crawlpike");
+    let sites = sites.replace('%', "%%");
     assert!(
         unit.contains(&format!("ExecStart=\"{program}\" update --config \"{sites}/crawlpike.json\"\n")),
         "{unit}"
@@ -58,7 +67,8 @@ fn a_new_configuration_works_and_denies_nobody() {
     let config = folder.path("new/crawlpike/crawlpike.json").display().to_string();
     done.prints(&format!("  2. crawlpike update --config {config}\n"));
     let readme = folder.read("new/crawlpike/README.md");
-    assert!(readme.contains(&format!("17 * * * *  crawlpike update --config {config}\n")), "{readme}");
+    let program = env!("CARGO_BIN_EXE_crawlpike");
+    assert!(readme.contains(&format!("17 * * * *  {program} update --config {config}\n")), "{readme}");
     assert!(folder.path("new/crawlpike/feeds").is_dir());
 
     let document: Value = serde_json::from_str(&folder.read("new/crawlpike/crawlpike.json")).unwrap();
@@ -202,6 +212,58 @@ fn agents_without_a_configuration_are_those_of_the_catalog() {
 }
 
 #[test]
+fn agents_and_feeds_read_the_document_as_the_gates_do() {
+    let folder = Folder::new();
+    folder.write("crawlpike.json", format!("\u{feff}{CONFIG}"));
+    let feeds = objects(&folder.run(&["feeds", "--config", "crawlpike.json", "--json"]));
+    assert_eq!(feeds[0]["source"], "googlebot.json");
+    let agents = objects(&folder.run(&["agents", "--config", "crawlpike.json", "--json"]));
+    assert_eq!(agents[0]["operator"], "Google");
+
+    // A catalog in a file, in the document, and in a compiled ruleset whose file is gone.
+    let catalog = "\u{feff}{\"agents\":[{\"token\":\"ABot\",\"operator\":\"A\"}]}";
+    let document = json!({ "catalog": "catalog.json", "sites": [{ "name": "all" }] });
+    folder.write("crawlpike.json", document.to_string());
+    folder.write("catalog.json", catalog);
+    folder.run(&["compile", "--config", "crawlpike.json", "--output", "crawlpike.bin"]).ends(0);
+    let operator = |config: &str| {
+        let agents = objects(&folder.run(&["agents", "--config", config, "--json"]));
+        one(&agents, "token", "ABot")["operator"].clone()
+    };
+    assert_eq!(operator("crawlpike.json"), "A");
+    fs::remove_file(folder.path("catalog.json")).unwrap();
+    assert_eq!(operator("crawlpike.bin"), "A");
+    let mut inlined = document;
+    inlined["files"]["catalog.json"]["text"] = catalog.into();
+    folder.write("crawlpike.json", inlined.to_string());
+    assert_eq!(operator("crawlpike.json"), "A");
+}
+
+#[test]
+fn keys_are_those_of_the_configuration_and_of_the_catalog() {
+    let folder = Folder::new();
+    let agent = |token: &str, name: &str| {
+        let directory = format!("https://{name}.example/keys");
+        json!({ "token": token, "keys": [{ "directory": directory, "source": format!("{name}.json") }] })
+    };
+    let agents = [agent("ABot", "a"), agent("BBot", "b"), agent("chatgpt agent", "c")];
+    folder.write("crawlpike.json", json!({ "agents": agents, "sites": [{ "name": "all" }] }).to_string());
+    folder.run(&["sign", "key", "a.pem"]).ends(0);
+    let directory = folder.run(&["sign", "directory", "a.pem"]).stdout;
+    let mut directory: Value = serde_json::from_str(&directory).unwrap();
+    directory["keys"][0]["exp"] = 1.into();
+    folder.write("a.json", directory.to_string());
+    let agents = objects(&folder.run(&["agents", "--config", "crawlpike.json", "--json"]));
+    let chatgpt = one(&agents, "token", "chatgpt agent");
+    let of_catalog = "https://chatgpt.com/.well-known/http-message-signatures-directory";
+    assert_eq!(chatgpt["keys"], json!(["https://c.example/keys", of_catalog]));
+    folder
+        .run(&["agents", "--config", "crawlpike.json"])
+        .prints("not verifiable: no key in a.json holds now; no feed lists its addresses\n")
+        .prints("not verifiable: the keys of https://b.example/keys have never been fetched; ");
+}
+
+#[test]
 fn agents_and_feeds_show_what_is_at_the_moment() {
     let folder = Folder::new();
     let done = folder.run(&["agents", "--config", "crawlpike.json"]);
@@ -238,6 +300,10 @@ fn agents_and_feeds_show_what_is_at_the_moment() {
         .prints("  last update failed: the certificate has expired\n");
     let feeds = objects(&folder.run(&["feeds", "--config", "crawlpike.json", "--json"]));
     assert_eq!(feeds[0]["update"]["due"], 2);
+    fs::rename(folder.path("crawlpike.json.update-state"), folder.path("state")).unwrap();
+    folder
+        .run(&["feeds", "--config", "crawlpike.json", "--state", "state"])
+        .prints("  last update failed: the certificate has expired\n");
     // A compiled ruleset has all of it.
     folder.run(&["compile", "--config", "crawlpike.json", "--output", "crawlpike.bin"]);
     let compiled = objects(&folder.run(&["feeds", "--config", "crawlpike.bin", "--json"]));

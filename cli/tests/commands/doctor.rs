@@ -1,7 +1,8 @@
 //! `crawlpike doctor`: each thing that can be wrong on a machine, with what mends it.
 
 use std::fs::{self, File, Permissions};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::process::Command;
 use std::time::{Duration, SystemTime};
 
 use serde_json::{Value, json};
@@ -46,10 +47,15 @@ fn nginx_says(folder: &Folder, line: &str, status: u8) {
 }
 
 fn doctor(folder: &Folder, arguments: &[&str]) -> Done {
-    let mut command = folder.command(&[&["doctor", "--nginx", "nginx.conf"], arguments].concat());
+    let command = folder.command(&[&["doctor", "--nginx", "nginx.conf"], arguments].concat());
+    with_path(command, folder).output().unwrap().into()
+}
+
+/// Has a command find the folder's own nginx.
+fn with_path(mut command: Command, folder: &Folder) -> Command {
     let path = std::env::var("PATH").unwrap();
     command.env("PATH", format!("{}:{path}", folder.path("bin").display()));
-    command.output().unwrap().into()
+    command
 }
 
 fn set_time(folder: &Folder, name: &str, time: SystemTime) {
@@ -189,6 +195,42 @@ fn nobody_who_runs_the_update_is_noticed() {
 }
 
 #[test]
+fn a_state_elsewhere_is_found() {
+    let folder = machine();
+    fs::remove_file(folder.path("crawlpike.json.update-state")).unwrap();
+    let write = |source: &str| {
+        let entry = json!({ "url": "https://example.com/googlebot.json", "source": source, "asked": 1, "current": 1,
+            "due": 2, "failures": 0, "was_asked": true, "error": null, "redirects": [], "copy": null });
+        folder.write("state", json!({ "feeds": { "googlebot": entry } }).to_string());
+    };
+    write("googlebot.json");
+    doctor(&folder, &["--state", "state"]).ends(0).prints("0 faults, 0 warnings, 0 notes");
+
+    // That of the units and images that ship, if it is of this configuration.
+    let script =
+        "mount -t tmpfs none /var/lib; mkdir /var/lib/crawlpike; cp -p state /var/lib/crawlpike/update-state
+        exec \"$0\" \"$@\"";
+    let doctor_with_shared_state = || {
+        let mut command = Command::new("unshare");
+        command.args(["--map-root-user", "--mount", "sh", "-ec", script, env!("CARGO_BIN_EXE_crawlpike")]);
+        command.args(["doctor", "--nginx", "nginx.conf"]).current_dir(folder.path(""));
+        Done::from(with_path(command, &folder).output().unwrap())
+    };
+    doctor_with_shared_state().ends(0).prints("0 faults, 0 warnings, 0 notes");
+    write("another.json");
+    doctor_with_shared_state().prints("`crawlpike update` has never run with this configuration");
+    write("googlebot.json");
+    fs::remove_file(folder.path("googlebot.json")).unwrap();
+    let update = "    crawlpike update --config crawlpike.json --state /var/lib/crawlpike/update-state\n";
+    doctor_with_shared_state().ends(1).prints(update);
+    // A later run by hand counts.
+    write("googlebot.json");
+    set_time(&folder, "state", SystemTime::now() - Duration::from_secs(60));
+    folder.write("crawlpike.json.update-state", "{\"feeds\":{}}");
+    doctor_with_shared_state().ends(1).prints("    crawlpike update --config crawlpike.json\n");
+}
+
+#[test]
 fn times_in_the_future_are_noticed() {
     let folder = machine();
     let hour = Duration::from_secs(3_600);
@@ -236,6 +278,27 @@ fn files_that_the_user_of_the_server_cannot_read_are_named_with_a_remedy() {
     folder
         .write("nginx.conf", folder.read("nginx.conf").replace("http {", "http {\n  crawlpike_refresh 60s;"));
     finds(&folder, &[], "rights", "fault", what, "chmod o+r ");
+    // The group that nginx.conf names is the user's primary one.
+    chown(folder.path("googlebot.json"), None, Some(0)).unwrap();
+    let conf = folder.read("nginx.conf");
+    folder.write("nginx.conf", conf.replace("user nobody", "user nobody root"));
+    doctor(&folder, &[]).ends(0).prints("0 faults, 0 warnings, 0 notes");
+    folder.write("nginx.conf", conf.replace("user nobody", "user nobody no-such-group"));
+    let what = "the rights on files cannot be checked: no group is named `no-such-group` on this machine";
+    finds(&folder, &[], "rights", "fault", what, "");
+}
+
+#[test]
+fn pipes_are_not_waited_for() {
+    let folder = machine();
+    for name in ["access.log", "included.conf"] {
+        folder.write(name, "");
+        folder.make_pipe(name);
+    }
+    let log = folder.path("access.log").display().to_string();
+    let http = format!("http {{\n  access_log {log};\n  include included.conf;");
+    folder.write("nginx.conf", NGINX.replace("http {", &http));
+    doctor(&folder, &[]).ends(0).prints("included.conf: not a regular file\n");
 }
 
 #[test]
@@ -255,6 +318,18 @@ fn nginx_that_does_not_take_its_configuration_says_why() {
     );
     nginx_says(&folder, "nginx: [emerg] unknown directive \"crawlpike_config\" in nginx.conf:4", 1);
     finds(&folder, &[], "nginx", "fault", "nginx does not load the module", "load_module modules/");
+    // That of Debian logs to stderr.
+    let line =
+        "2026/11/29 13:20:03 [emerg] 27532#27532: unknown directive \"crawlpike_config\" in nginx.conf:4";
+    nginx_says(&folder, line, 1);
+    finds(
+        &folder,
+        &[],
+        "nginx",
+        "fault",
+        "nginx does not load the module: unknown directive",
+        "load_module ",
+    );
     nginx_says(&folder, "Segmentation fault", 139);
     finds(&folder, &[], "nginx", "fault", "nginx does not take its configuration", "nginx -t -c nginx.conf");
 }

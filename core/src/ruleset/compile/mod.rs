@@ -37,6 +37,7 @@ use crate::networks::{ClientSettings, SystemTable};
 use crate::reason::problem;
 use crate::ruleset::data::{LoadedFeed, Ruleset};
 use crate::ruleset::sites::{NamedPurposes, TooManyPurposes};
+use crate::source::byte_order_mark::without_byte_order_mark;
 use crate::source::cause::Cause;
 use crate::source::diagnostic::{Diagnostic, Diagnostics, Load, Severity};
 use crate::source::position::{Placed, Position};
@@ -132,9 +133,15 @@ impl Compiled {
         self.diagnostics.extend(diagnostics.into_items());
     }
 
-    /// The document that was compiled; empty where it was refused.
+    /// The document that was compiled, without byte order mark; empty where it was refused.
     pub fn document(&self) -> &[u8] {
-        &self.sources.document
+        without_byte_order_mark(&self.sources.document)
+    }
+
+    /// The content of a file that the document names, as it was compiled, without byte order mark. Feeds are not kept.
+    pub fn file(&self, path: &str) -> Option<&[u8]> {
+        let (_, file) = self.sources.files.iter().find(|(known, _)| known == path)?;
+        Some(without_byte_order_mark(&file.bytes))
     }
 
     /// No ruleset, for these reasons.
