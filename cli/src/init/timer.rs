@@ -1,5 +1,5 @@
-//! What runs `crawlpike update` each hour: the units of systemd of the examples, for a folder and a user of their own, or a line of a
-//! crontab.
+//! The units of systemd that run `crawlpike update` each hour: those of the examples, for a folder and a user of their own. And a
+//! line for cron, which does the same.
 
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;

@@ -90,6 +90,9 @@ fn nothing_is_found_where_nothing_is_wrong() {
     doctor(&folder, &[]).ends(0).says_only("").prints_only("crawlpike.json: 0 faults, 0 warnings, 0 notes\n");
     // Without --config, the document is the one that nginx uses.
     doctor(&folder, &["--config", "crawlpike.json"]).ends(0);
+    // Nor is a byte order mark.
+    folder.write("crawlpike.json", format!("\u{feff}{}", folder.read("crawlpike.json")));
+    doctor(&folder, &[]).ends(0).prints_only("crawlpike.json: 0 faults, 0 warnings, 0 notes\n");
     let report: Value = serde_json::from_str(&doctor(&folder, &["--json"]).stdout).unwrap();
     assert_eq!((&report["config"], &report["nginx"]), (&"crawlpike.json".into(), &"nginx.conf".into()));
 }
