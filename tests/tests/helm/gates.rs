@@ -1,6 +1,7 @@
 //! The gates, with the configurations that the chart renders.
 
 use std::fs;
+use std::net::{Ipv6Addr, TcpStream};
 use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
@@ -71,6 +72,8 @@ fn ruleset(manifests: &[Value], change: impl FnOnce(&Folder)) -> Vec<u8> {
     fs::read(pod.folder.path().join("work/crawlpike.bin.gz")).unwrap()
 }
 
+const KERNEL_WITH_IPV6: &str = "/proc/net/if_inet6";
+
 /// An nginx as the Deployment runs it, apart from its paths and ports.
 struct Nginx {
     _server: Server,
@@ -80,7 +83,8 @@ struct Nginx {
 }
 
 impl Nginx {
-    fn start(manifests: &[Value], folder: Folder) -> Self {
+    /// `kernel` names a file that is there if the kernel has IPv6.
+    fn start(manifests: &[Value], folder: Folder, kernel: &str) -> Self {
         let configuration =
             find(manifests, "ConfigMap", "edge-crawlpike-nginx")["data"]["nginx.conf"].as_str().unwrap();
         let container = &find(manifests, "Deployment", "edge-crawlpike-nginx")["spec"]["template"]["spec"]["containers"]
@@ -93,24 +97,24 @@ impl Nginx {
             .replace("/etc/crawlpike", &format!("{root}/etc/crawlpike"))
             .replace("/dev/stdout", &format!("{root}/access.log"))
             .replace("listen 8080", &format!("listen 127.0.0.1:{port}"))
-            .replace("listen 8081", &format!("listen 127.0.0.1:{status}"));
+            .replace("listen 8081", &format!("listen 127.0.0.1:{status}"))
+            .replace("listen [::]:8080", &format!("listen [::]:{port}"))
+            .replace("listen [::]:8081", &format!("listen [::]:{status}"));
         fs::create_dir_all(folder.path().join("tmp")).unwrap();
-        let file = folder.write("nginx.conf", configuration);
+        folder.write("etc/nginx-crawlpike/nginx.conf", configuration);
         let words = command(container);
-        let ["nginx", arguments @ ..] = &words[..] else { panic!("{words:?}") };
-        let mut arguments: Vec<String> = arguments
-            .iter()
-            .map(|word| word.replace("/etc/nginx-crawlpike/nginx.conf", file.to_str().unwrap()))
-            .collect();
-        if geteuid().is_root() {
-            // In the pod nobody is root.
-            arguments.last_mut().unwrap().push_str(" user root;");
-        }
-        let test = Command::new(artefacts::nginx()).args(&arguments).arg("-t").output().unwrap();
-        assert!(test.status.success(), "{}", String::from_utf8_lossy(&test.stderr));
+        let ["sh", option, script] = &words[..] else { panic!("{words:?}") };
+        // In the pod nobody is root.
+        let user = if geteuid().is_root() { "daemon off; user root;" } else { "daemon off;" };
+        let script = script
+            .replace("/tmp/", &format!("{root}/tmp/"))
+            .replace("/etc/nginx-crawlpike", &format!("{root}/etc/nginx-crawlpike"))
+            .replace(KERNEL_WITH_IPV6, kernel)
+            .replace("exec nginx", &format!("exec {}", artefacts::nginx().display()))
+            .replace("daemon off;", user);
         let mut server = Server::start(
             "nginx",
-            Command::new(artefacts::nginx()).args(&arguments),
+            Command::new("sh").args([option, &*script]),
             &folder.path().join("stderr.log"),
             &[],
         );
@@ -118,6 +122,10 @@ impl Nginx {
             folder.read("stderr.log").contains("start worker process ").then_some(())
         });
         Self { _server: server, folder, port, status }
+    }
+
+    fn answers_ipv6(&self) -> [bool; 2] {
+        [self.port, self.status].map(|port| TcpStream::connect((Ipv6Addr::LOCALHOST, port)).is_ok())
     }
 
     fn status_page(&self, path: &str) -> String {
@@ -134,8 +142,9 @@ fn nginx_runs_with_the_ruleset_and_follows_it() {
     let manifests = render_with("nginx", &["--set", &upstream, "--set", "nginx.refresh=100ms"]);
     let folder = Folder::new();
     switch(&folder, "etc/crawlpike", "1", &[("crawlpike.bin.gz", ruleset(&manifests, |_| {}))]);
-    let nginx = Nginx::start(&manifests, folder);
+    let nginx = Nginx::start(&manifests, folder, KERNEL_WITH_IPV6);
     decides(nginx.port, 451);
+    assert_eq!(nginx.answers_ipv6(), [true; 2], "a cluster may have IPv6 only");
     assert_eq!(nginx.status_page("/healthz"), "ok\n");
     assert!(nginx.status_page("/metrics").contains("crawlpike_requests_total{"));
     nginx.folder.wait_for_line("access.log", "deny 1 spoofed PartnerBot spoofed-agent");
@@ -161,7 +170,9 @@ fn nginx_runs_with_the_document() {
         files.map(|(name, text)| (&**name, text.as_str().unwrap().as_bytes().to_vec())).collect();
     switch(&folder, "etc/crawlpike", "1", &files);
     lint(&folder.path().join("etc/crawlpike/crawlpike.json"));
-    decides(Nginx::start(&manifests, folder).port, 403);
+    let nginx = Nginx::start(&manifests, folder, "/proc/net/without-ipv6");
+    decides(nginx.port, 403);
+    assert_eq!(nginx.answers_ipv6(), [false; 2]);
 }
 
 #[test]

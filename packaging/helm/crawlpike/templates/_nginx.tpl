@@ -43,6 +43,7 @@ http {
 
     server {
         listen 8080 default_server;
+        listen [::]:8080 default_server;
         {{- with $nginx.serverSnippet }}
         {{- . | trim | nindent 8 }}
         {{- end }}
@@ -61,6 +62,7 @@ http {
     # Probes and metrics, not for clients: no Service has this port.
     server {
         listen 8081;
+        listen [::]:8081;
         crawlpike off;
         access_log off;
 
