@@ -1,13 +1,13 @@
 //! Values that mean nothing are refused, and what a release says of itself.
 
-use std::process::Command;
+use std::process::{Command, Output};
 
 use crawlpike_tests::artefacts;
 use crawlpike_tests::manifests::documents;
 use crawlpike_tests::nginx::Folder;
 use serde_json::{Value, json};
 
-use crate::{find, helm, render, render_with};
+use crate::{chart, find, helm, render, render_with};
 
 fn refused(arguments: &[&str]) -> String {
     let output = helm(&[&["template", "edge", "."], arguments].concat());
@@ -24,7 +24,12 @@ fn values_that_mean_nothing_are_refused() {
         ("nginx.refresh=often", "/nginx/refresh"),
         ("nginx.enabled=true", "nginx.upstream is required"),
         ("nginx.upstream=app:8080", "/nginx/upstream"),
+        ("nginx.upstream=http://app:8080/", "/nginx/upstream"),
+        ("nginx.minAvailable=most", "/nginx/minAvailable"),
+        ("updater.schedule=@", "/updater/schedule"),
         ("istio.enabled=true", "istio.gateway or istio.selector is required"),
+        ("istio.enabled=true,istio.gateway=web,istio.selector.istio=ingress", "exclude each other"),
+        ("istio.enabled=true,istio.gateway=web,policy.files.robots=\u{7f}", "control characters"),
         ("istio.wasm.failStrategy=FAIL_SLOWLY", "/istio/wasm/failStrategy"),
         ("envoyGateway.enabled=true", "envoyGateway.gateway is required"),
         ("envoyGateway.form=lua", "/envoyGateway/form"),
@@ -35,6 +40,60 @@ fn values_that_mean_nothing_are_refused() {
         assert!(error.contains(said), "{set}: {error}");
     }
     assert!(refused(&[]).contains("image.registry is required"));
+}
+
+#[test]
+fn what_the_updater_fetches_is_where_it_can_write() {
+    let release = |source: &str, more: &[&str]| -> Vec<Output> {
+        let url = "https://origin.example/file";
+        let documents = [
+            json!({ "feeds": [{ "name": "a", "format": "cidr", "source": source, "url": url }] }),
+            json!({ "networks": [{ "name": "a", "format": "ipverse", "source": source, "url": url }] }),
+            json!({ "agents": [{ "token": "ABot", "keys": [{ "directory": url, "source": source }] }] }),
+            json!({ "sites": [{ "robots_txt": source, "robots_txt_url": url }] }),
+            json!({ "sites": [{ "automation_preferences": source, "automation_preferences_url": url }] }),
+        ];
+        let render = |document| {
+            let document = format!("policy.document={document}");
+            let all = ["template", "edge", ".", "--set", "image.registry=registry.example"];
+            helm(&[&all[..], &["--set-json", &document], more].concat())
+        };
+        documents.map(render).into()
+    };
+    for output in release("file.txt", &[]) {
+        let error = String::from_utf8_lossy(&output.stderr);
+        assert!(error.contains(r#""file.txt" and cannot write it there"#), "{error}");
+    }
+    for output in release("/var/lib/crawlpike/file.txt", &[]) {
+        assert!(output.status.success(), "{output:?}");
+    }
+    for output in release("file.txt", &["--set", "updater.enabled=false"]) {
+        assert!(output.status.success(), "{output:?}");
+    }
+}
+
+#[test]
+fn an_upgrade_keeps_what_the_updater_has_fetched() {
+    // The chart, with a template that takes the live document from a value: no test has a cluster.
+    let folder = Folder::new();
+    let copy = folder.path().join("crawlpike");
+    assert!(Command::new("cp").arg("-r").arg(chart()).arg(&copy).status().unwrap().success());
+    folder.write(
+        "crawlpike/templates/live.yaml",
+        r#"{{ include "crawlpike.inlined" (dict "root" . "live" .Values.global.live) }}"#,
+    );
+    let fetched = "/var/lib/crawlpike/robots.txt";
+    let live = json!({ "files": { (fetched): { "text": "fetched" }, "robots.txt": { "text": "old" } } });
+    let inlined = |more: &[&str]| {
+        let live = format!("global.live={live}");
+        let values = "ci/istio-wasm-values.yaml";
+        let arguments = ["template", copy.to_str().unwrap(), "--values", values, "--set-json", &live];
+        let output = helm(&[&arguments[..], &["--show-only", "templates/live.yaml"], more].concat());
+        documents(&String::from_utf8(output.stdout).unwrap()).remove(0)["files"].clone()
+    };
+    assert_eq!(inlined(&[])[fetched]["text"], "fetched");
+    assert!(inlined(&[])["robots.txt"]["text"].as_str().unwrap().contains("Disallow"));
+    assert!(inlined(&["--set", "updater.enabled=false"])[fetched].is_null());
 }
 
 #[test]
@@ -103,6 +162,17 @@ fn a_change_of_the_policy_runs_the_updater_once() {
     assert_ne!(job(&["--set", "policy.document.mode=observe"]), name);
     assert_ne!(job(&["--set", "policy.files.other=text"]), name);
     assert_ne!(job(&["--set", "updater.image.tag=v9"]), name);
+    // Gates that wait for a key of their own.
+    assert_ne!(job(&["--set", "nginx.enabled=false"]), name);
+    assert_ne!(job(&["--set", "istio.enabled=true,istio.gateway=web,istio.form=native"]), name);
+}
+
+#[test]
+fn a_name_of_digits_stays_a_name() {
+    let output = helm(&["template", "2024", ".", "--set", "image.registry=registry.example"]);
+    let manifests = documents(&String::from_utf8(output.stdout).unwrap());
+    let labels = &find(&manifests, "ConfigMap", "2024-crawlpike-policy")["metadata"]["labels"];
+    assert_eq!(labels["app.kubernetes.io/instance"], "2024");
 }
 
 #[test]
@@ -151,6 +221,7 @@ fn the_notes_say_what_to_do_next() {
     for (set, line) in [
         ("nginx", "port-forward service/edge-crawlpike-nginx 8080:80"),
         ("envoy-gateway-wasm", "--namespace web get envoyextensionpolicy edge-crawlpike"),
+        ("envoy-gateway-wasm", "add --force-conflicts to each helm upgrade"),
         ("envoy-gateway-native", r#""kind":"EnvoyProxy","name":"edge-crawlpike""#),
         ("istio-native-gateway", r#""kind":"ConfigMap","name":"edge-crawlpike-gateway""#),
         ("istio-native", "Mount the ConfigMap \"edge-crawlpike-ruleset\""),

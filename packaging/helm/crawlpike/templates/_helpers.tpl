@@ -15,8 +15,8 @@
 {{- end -}}
 
 {{- define "crawlpike.selector" -}}
-app.kubernetes.io/name: {{ include "crawlpike.name" . }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/name: {{ include "crawlpike.name" . | quote }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{- define "crawlpike.labels" -}}
@@ -70,23 +70,33 @@ itself.
 {{- end -}}
 {{- $document = set $document "agents" $agents -}}
 {{- end -}}
+{{- if .Values.updater.enabled -}}
+{{- $fetched := list -}}
+{{- range concat ($document.feeds | default list) ($document.networks | default list) -}}
+{{- if .url }}{{ $fetched = append $fetched .source }}{{ end -}}
+{{- end -}}
+{{- range $document.agents }}{{ range .keys }}{{ $fetched = append $fetched .source }}{{ end }}{{ end -}}
+{{- range $document.sites -}}
+{{- if .robots_txt_url }}{{ $fetched = append $fetched .robots_txt }}{{ end -}}
+{{- if .automation_preferences_url }}{{ $fetched = append $fetched .automation_preferences }}{{ end -}}
+{{- end -}}
+{{- range $fetched -}}
+{{- if not (hasPrefix "/var/lib/crawlpike/" .) }}{{ fail (printf "policy.document: the updater fetches %q and cannot write it there: put it into /var/lib/crawlpike/" .) }}{{ end -}}
+{{- end -}}
+{{- end -}}
 {{- toPrettyJson $document -}}
 {{- end -}}
 
 {{/*
 The document with its files in it, for the Wasm filter: dict "root" . "live" (the document in the cluster, or an empty dict).
-The updater adds the feeds and keys that it fetches. They stay if the release is upgraded.
+The updater adds the files that it fetches. They stay if the release is upgraded.
 */}}
 {{- define "crawlpike.inlined" -}}
 {{- $document := include "crawlpike.document" .root | fromJson -}}
 {{- $files := $document.files | default dict -}}
 {{- if .root.Values.updater.enabled -}}
-{{- $fetched := list -}}
-{{- range $document.feeds }}{{ $fetched = append $fetched .source }}{{ end -}}
-{{- range $document.agents }}{{ range .keys }}{{ $fetched = append $fetched .source }}{{ end }}{{ end -}}
-{{- range $fetched -}}
-{{- $live := index ($.live.files | default dict) . -}}
-{{- if $live }}{{ $files = set $files . $live }}{{ end -}}
+{{- range $name, $file := .live.files -}}
+{{- if hasPrefix "/var/lib/crawlpike/" $name }}{{ $files = set $files $name $file }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- range $name, $text := .root.Values.policy.files -}}

@@ -11,7 +11,7 @@ type: HTTP
 pluginName: crawlpike
 failStrategy: {{ $wasm.failStrategy }}
 pluginConfig:
-  {{- include "crawlpike.inlined" . | fromJson | toYaml | nindent 2 }}
+  {{- include "crawlpike.inlined" . | fromJson | mustToYaml | nindent 2 }}
 {{- end -}}
 
 {{/* Which proxies: those of a Gateway, or those with labels. */}}
@@ -24,6 +24,6 @@ targetRefs:
 {{- else -}}
 selector:
   matchLabels:
-    {{- toYaml .Values.istio.selector | nindent 4 }}
+    {{- mustToYaml .Values.istio.selector | nindent 4 }}
 {{- end }}
 {{- end -}}

@@ -29,9 +29,19 @@ in it, and the resource.
 {{- if or $native (not .Values.nginx.enabled) }}true{{ end -}}
 {{- end -}}
 
-{{/* What the ruleset is made of, apart from the feeds. */}}
+{{/* The keys of the ConfigMap with the ruleset, as a list for kustomize. */}}
+{{- define "crawlpike.updater.keys" -}}
+{{- if include "crawlpike.updater.isForOthers" . }}
+- crawlpike.bin.gz
+{{- end }}
+{{- if .Values.nginx.enabled }}
+- {{ include "crawlpike.nginx.key" . }}=crawlpike.bin.gz
+{{- end }}
+{{- end -}}
+
+{{/* What the updater publishes is made of these, apart from the feeds. */}}
 {{- define "crawlpike.inputs" -}}
-{{- include "crawlpike.document" . }}{{ toJson .Values.policy.files -}}
+{{- include "crawlpike.document" . }}{{ toJson .Values.policy.files }}{{ include "crawlpike.updater.keys" . -}}
 {{- end -}}
 
 {{/*
@@ -74,12 +84,12 @@ template:
           - --best-effort
         {{- with .Values.updater.env }}
         env:
-          {{- toYaml . | nindent 10 }}
+          {{- mustToYaml . | nindent 10 }}
         {{- end }}
         securityContext:
           {{- include "crawlpike.containerSecurity" . | nindent 10 }}
         resources:
-          {{- toYaml .Values.updater.resources | nindent 10 }}
+          {{- mustToYaml .Values.updater.resources | nindent 10 }}
         volumeMounts:
           - { name: policy, mountPath: /etc/crawlpike, readOnly: true }
           - { name: feeds, mountPath: /var/lib/crawlpike }
@@ -96,7 +106,7 @@ template:
         securityContext:
           {{- include "crawlpike.containerSecurity" . | nindent 10 }}
         resources:
-          {{- toYaml .Values.updater.resources | nindent 10 }}
+          {{- mustToYaml .Values.updater.resources | nindent 10 }}
         volumeMounts:
           - { name: policy, mountPath: /etc/crawlpike, readOnly: true }
           - { name: feeds, mountPath: /var/lib/crawlpike }
@@ -114,7 +124,7 @@ template:
         securityContext:
           {{- include "crawlpike.containerSecurity" $ | nindent 10 }}
         resources:
-          {{- toYaml $.Values.updater.resources | nindent 10 }}
+          {{- mustToYaml $.Values.updater.resources | nindent 10 }}
         volumeMounts:
           - { name: policy, mountPath: /etc/crawlpike, readOnly: true }
           - { name: feeds, mountPath: /var/lib/crawlpike }
@@ -152,11 +162,11 @@ template:
       {{- end }}
     {{- with .Values.updater.nodeSelector }}
     nodeSelector:
-      {{- toYaml . | nindent 6 }}
+      {{- mustToYaml . | nindent 6 }}
     {{- end }}
     {{- with .Values.updater.tolerations }}
     tolerations:
-      {{- toYaml . | nindent 6 }}
+      {{- mustToYaml . | nindent 6 }}
     {{- end }}
     volumes:
       - name: policy
@@ -191,7 +201,7 @@ template:
 securityContext:
   {{- include "crawlpike.containerSecurity" . | nindent 2 }}
 resources:
-  {{- toYaml .Values.updater.resources | nindent 2 }}
+  {{- mustToYaml .Values.updater.resources | nindent 2 }}
 volumeMounts:
   - { name: work, mountPath: /work }
   - { name: tmp, mountPath: /tmp }
