@@ -28,7 +28,6 @@ const CONTENTS: [(&str, &[&str]); 3] = [
         "crawlpike",
         &[
             "usr/bin/crawlpike",
-            "usr/lib/systemd/system/crawlpike-serve.socket",
             "usr/share/man/man1/crawlpike-explain.1.gz",
             "usr/share/bash-completion/completions/crawlpike",
             "usr/share/zsh/vendor-completions/_crawlpike",
@@ -71,6 +70,11 @@ fn assert_package(package: &Path) -> String {
     let copyright = format!("usr/share/doc/{name}/copyright");
     for file in contents.iter().copied().chain([copyright.as_str()]) {
         assert!(folder.path().join(file).exists(), "{file} is missing");
+    }
+    if name == "crawlpike" {
+        // debhelper adds this for the units that it finds in the package.
+        let purge = run("dpkg-deb", &["--info", text(package), "postrm"]);
+        assert!(purge.contains("'crawlpike-serve.service' 'crawlpike-serve.socket'"), "{purge}");
     }
     if name == "crawlpike-feeds" {
         assert_feeds(&folder.path().join("usr/share/crawlpike"));
