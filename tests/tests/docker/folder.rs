@@ -134,9 +134,23 @@ fn the_gates_serve_without_ipv6() {
         words.push("--sysctl=net.ipv6.conf.all.disable_ipv6=1".to_owned());
         words.extend(HARDENED.map(str::to_owned));
         words.push(image.to_owned());
-        let gate = Container::run("no-ipv6", &words);
-        wait_for("a healthy container", || {
-            (gate.inspect("{{.State.Health.Status}}") == "healthy").then_some(())
-        });
+        becomes_healthy(&Container::run("no-ipv6", &words));
     }
+}
+
+#[test]
+fn nginx_is_healthy_with_the_servers_of_its_user() {
+    let _alone = alone();
+    let (policy, servers) = (public_folder(), public_folder());
+    policy.write("crawlpike.json", GOOD);
+    policy.write("robots.txt", "");
+    servers.write("site.conf", "server { listen 8080; return 204; }\n");
+    let mut words = vec![mount(policy.path(), "/etc/crawlpike"), mount(servers.path(), "/etc/nginx/conf.d")];
+    words.extend(HARDENED.map(str::to_owned));
+    words.push(images().nginx.to_owned());
+    becomes_healthy(&Container::run("own-servers", &words));
+}
+
+fn becomes_healthy(gate: &Container) {
+    wait_for("a healthy container", || (gate.inspect("{{.State.Health.Status}}") == "healthy").then_some(()));
 }
