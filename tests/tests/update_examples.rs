@@ -137,6 +137,37 @@ fn the_unit_that_keeps_running_does_what_the_other_does() {
     Example::new().updates(&once);
 }
 
+/// The commands of the README, on a machine that has the folders of systemd and cron and nothing else.
+#[test]
+fn the_files_can_be_installed() {
+    let machine = Folder::new();
+    for folder in ["etc/systemd/system", "etc/cron.d"] {
+        fs::create_dir_all(machine.path().join(folder)).unwrap();
+    }
+    let readme = example("README.md");
+    for line in readme.lines().filter(|line| line.starts_with("install ")) {
+        let root = machine.path().display();
+        let line = line
+            .replace(" /", &format!(" {root}/"))
+            .replace(" && systemd-sysusers", "")
+            .replace("-o crawlpike -g crawlpike ", "");
+        let mut command = Command::new("sh");
+        command.current_dir(artefacts::repository().join("examples/update"));
+        let output = command.args(["-ec", &line]).output().unwrap();
+        assert!(output.status.success(), "{line}: {output:?}");
+    }
+    for (installed, file) in [
+        ("etc/crawlpike/crawlpike.json", "crawlpike.json"),
+        ("etc/sysusers.d/crawlpike.conf", "crawlpike.sysusers"),
+        ("etc/systemd/system/crawlpike-update.timer", "crawlpike-update.timer"),
+        // cron ignores files with a dot in their name.
+        ("etc/cron.d/crawlpike", "crawlpike.cron"),
+    ] {
+        assert_eq!(machine.read(installed), example(file), "{installed}");
+    }
+    assert!(machine.path().join("var/lib/crawlpike").is_dir());
+}
+
 #[test]
 fn the_user_can_be_made() {
     let root = Folder::new();
