@@ -361,6 +361,9 @@ fn systemd_has_nothing_against_the_units() {
         // Which need not be installed where the test runs.
         folder.write(unit, text.replace("/usr/bin/crawlpike", "/bin/true"));
     }
+    // A configuration that cannot be used for a while does not end the socket.
+    let text = folder.read("crawlpike-serve.service");
+    assert!(text.contains("\nStartLimitIntervalSec=0\n") && text.contains("\nRestartSec="), "{text}");
     let service = folder.path().join("crawlpike-serve.service");
     for arguments in [&["verify", "--man=no"][..], &["security", "--offline=true", "--threshold=20"]] {
         let output = Command::new("systemd-analyze").args(arguments).arg(&service).output().unwrap();
