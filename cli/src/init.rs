@@ -75,7 +75,7 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     let [whole_folder, shown] = [folder.as_path(), &document].map(std::path::absolute);
     let (whole_folder, shown) = (whole_folder.map_err(Failure::because)?, shown.map_err(Failure::because)?);
     let unit = timer::service(&whole_folder, &shown).map_err(|error| failure(&service, &error))?;
-    let cron = cron_line(&shown);
+    let cron = cron_line(&shown, None);
     let [whole_folder, shown] =
         [whole_folder, shown].map(|path| Argument(&path.display().to_string()).to_string());
     let (catalog, shipped) = (Catalog::built_in()?, Shipped::read()?);
@@ -88,9 +88,8 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     }
     create(&service, unit.as_bytes(), None)?;
     create(&timer, timer::TIMER.as_bytes(), None)?;
-    let explained =
-        README_TEXT.replace("CRON", &cron).replace("CONFIG", &shown).replace("DATE", shipped.day());
-    create(&readme, explained.replace("FOLDER", &whole_folder).as_bytes(), None)?;
+    let values = [("CRON", &*cron), ("CONFIG", &shown), ("DATE", shipped.day()), ("FOLDER", &whole_folder)];
+    create(&readme, filled(README_TEXT, &values).as_bytes(), None)?;
     if !usage.is_empty() {
         create(&robots, wishes::robots_txt(usage).as_bytes(), None)?;
     }
@@ -111,6 +110,12 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
     writeln!(output, "     systemctl enable --now {TIMER}")?;
     writeln!(output, "     or with cron:  {cron}")?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The text with values in place of their names. A value may have such a name in it.
+fn filled(text: &str, values: &[(&str, &str)]) -> String {
+    let Some((name, value)) = values.iter().find(|(name, _)| text.contains(name)) else { return text.into() };
+    text.split(name).map(|part| filled(part, values)).collect::<Vec<_>>().join(value)
 }
 
 /// When the newest of the feeds that come with the program was fetched.

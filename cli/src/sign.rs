@@ -116,8 +116,8 @@ struct RequestArguments {
     url: Url,
 }
 
-/// A URL that all clients send as it is written. Of `/a/%2e%2e/b` or of a quote in a query, some send another spelling, so that a
-/// signature would hold for some of them only.
+/// A URL that all clients send as it is written. Of `/a/%2e%2e/b`, or of characters that RFC 3986 does not allow in a query, some
+/// send another spelling, so that a signature would hold for some of them only.
 fn url_as_sent(text: &str) -> Result<Url, String> {
     let url = Url::parse(text).map_err(|error| error.to_string())?;
     if Scheme::from_word(url.scheme()).is_none() || !url.has_host() {
@@ -134,7 +134,14 @@ fn url_as_sent(text: &str) -> Result<Url, String> {
             "clients differ in how they send its path or its query; write {plain}, here and in the request"
         ));
     }
-    Ok(url)
+    let is_plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=:@/?%[]".contains(byte);
+    match sent.bytes().find(|byte| !is_plain(byte)) {
+        None => Ok(url),
+        Some(other) => Err(format!(
+            "clients differ in how they send `{}`; write %{other:02X}, here and in the request",
+            char::from(other)
+        )),
+    }
 }
 
 /// Runs the command.

@@ -170,7 +170,7 @@ const BOMBS: &[Bomb] = &[
     Bomb {
         name: "scopes that nest, each with another rule",
         size: 3_000,
-        refused: Some("more than 1048576 bytes in all the ways"),
+        refused: Some("more than 1048576 bytes in all combinations"),
         document: |n| {
             let tag = |i| format!(r#"{{"scope":"/{}","rules":"rule-{i}"}}"#, "a".repeat(i));
             format!(r#"{{ "sites": [{{ "robots_tag": [{}] }}] }}"#, list(n, tag))

@@ -71,8 +71,8 @@ mod tests {
         let (here, there) = (b"entry".to_vec(), b"entry".to_vec());
         let (mut memo, mut memo_at) = (Memo::new(), Memo::new());
         assert_eq!([memo.get(&here, || 1), memo.get(&there, || 2), memo.get(b"", || 3)], [1, 1, 3]);
-        let at = [(&here, 1), (&there, 2), (&here, 3)].map(|(value, n)| memo_at.get_at((), value, || n));
-        assert_ne!(at[0], at[1]);
-        assert_eq!(memo_at.get_at((), &there, || 4), 2, "it is remembered");
+        // Both may have one place of the memo.
+        let at = [(&here, 1), (&here, 2), (&there, 3), (&there, 4)];
+        assert_eq!(at.map(|(value, n)| memo_at.get_at((), value, || n)), [1, 1, 3, 3]);
     }
 }

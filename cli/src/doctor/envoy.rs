@@ -1,5 +1,7 @@
 //! The resource of Envoy is what the configuration makes now.
 
+use std::fs;
+
 use crawlpike_core::Compiled;
 
 use super::finding::Finding;
@@ -10,8 +12,8 @@ pub(super) fn check(situation: &Situation) -> Vec<Finding> {
     let Some(path) = &situation.envoy else { return Vec::new() };
     let shown = path.display().to_string();
     let command = format!("crawlpike envoy --config {} --output {shown}", situation.argument());
-    let text = match crawlpike_files::read_file(path) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+    let text = match fs::read_to_string(path) {
+        Ok(text) => text,
         Err(error) => {
             return vec![Finding::fault(format!("cannot be read: {error}")).at(shown).remedy(command)];
         }

@@ -85,9 +85,14 @@ impl Situation {
         update::state_file(&self.config, self.state.as_deref(), &self.configured())
     }
 
+    /// That file, if it is not the one beside the configuration.
+    pub(super) fn state_elsewhere(&self) -> Option<PathBuf> {
+        Some(self.state()).filter(|state| *state != update::state_beside(&self.config))
+    }
+
     /// The command that updates the files of the document.
     pub(super) fn update(&self) -> String {
-        let state = Some(self.state()).filter(|state| *state != update::state_beside(&self.config));
+        let state = self.state_elsewhere();
         let state = state.map(|state| format!(" --state {}", Argument(&state.display().to_string())));
         format!("crawlpike update --config {}{}", self.argument(), state.unwrap_or_default())
     }

@@ -33,26 +33,20 @@ pub(super) fn check(situation: &Situation) -> Vec<Finding> {
     if situation.configured().iter().all(|feed| feed.url.is_none()) {
         return vec![Finding::note("no feed has a `url`, so nothing has to be fetched")];
     }
-    let state = situation.state();
+    let (state, elsewhere) = (situation.state(), situation.state_elsewhere());
     let modified = fs::metadata(&state).and_then(|file| file.modified()).ok();
     // A time in the future is the clock's fault, and not old.
     let hours = modified.map(|time| time.elapsed().unwrap_or_default().as_secs() / 3_600);
-    finding(hours, &runner(), &situation.update(), &situation.config, &state).into_iter().collect()
+    let cron = cron_line(&situation.config, elsewhere.as_deref());
+    finding(hours, &runner(), &situation.update(), &cron, &state).into_iter().collect()
 }
 
-fn finding(
-    hours: Option<u64>,
-    runner: &Runner,
-    update: &str,
-    config: &Path,
-    state: &Path,
-) -> Option<Finding> {
+fn finding(hours: Option<u64>, runner: &Runner, update: &str, cron: &str, state: &Path) -> Option<Finding> {
     let last = match hours {
         Some(hours) if hours < LATEST => return None,
         Some(hours) => format!("`crawlpike update` last ran {hours} hours ago"),
         None => "`crawlpike update` has never run with this configuration".into(),
     };
-    let cron = cron_line(config);
     let (what, remedy) = match runner {
         Runner::Timer => (format!("{TIMER} is active, but {last}"), "journalctl -u crawlpike-update".into()),
         Runner::Cron(path) => {
@@ -99,14 +93,14 @@ mod tests {
 
     #[test]
     fn a_recent_run_is_enough_and_an_old_one_names_what_to_look_at() {
-        let [config, state] = ["/c.json", "/c.json.update-state"].map(Path::new);
-        let of = |hours, runner| finding(hours, &runner, "crawlpike update", config, state);
+        let state = Path::new("/c.json.update-state");
+        let of = |hours, runner| finding(hours, &runner, "crawlpike update", "17 * * * *", state);
         for runner in [Runner::Timer, Runner::NoTimer, Runner::Nothing] {
             assert!(of(Some(LATEST - 1), runner).is_none());
         }
         let remedy = |hours, runner| of(hours, runner).unwrap().remedy.unwrap();
         assert_eq!(remedy(Some(LATEST), Runner::Timer), "journalctl -u crawlpike-update");
         assert!(remedy(None, Runner::NoTimer).starts_with("systemctl enable --now crawlpike-update.timer"));
-        assert!(remedy(None, Runner::Nothing).ends_with(" update --config /c.json"));
+        assert!(remedy(None, Runner::Nothing).ends_with("cron: 17 * * * *"));
     }
 }

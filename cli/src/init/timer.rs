@@ -41,11 +41,14 @@ pub(super) fn service(folder: &Path, config: &Path) -> io::Result<String> {
 }
 
 /// The line of a crontab. cron looks for programs in few folders, starts in another one, and takes `%` for the end of a line.
-pub(crate) fn cron_line(config: &Path) -> String {
+pub(crate) fn cron_line(config: &Path, state: Option<&Path>) -> String {
     let program = env::current_exe().unwrap_or_else(|_| "crawlpike".into());
     let config = std::path::absolute(config).unwrap_or_else(|_| config.to_path_buf());
     let [program, config] = [program, config].map(|path| path.display().to_string());
-    let command = format!("{} update --config {}", Argument(&program), Argument(&config));
+    let mut command = format!("{} update --config {}", Argument(&program), Argument(&config));
+    if let Some(state) = state {
+        command += &format!(" --state {}", Argument(&state.display().to_string()));
+    }
     format!("17 * * * *  {}", command.replace('%', "\\%"))
 }
 
@@ -72,11 +75,14 @@ mod tests {
     #[test]
     fn a_line_of_a_crontab_has_whole_paths_as_cron_and_the_shell_take_them() {
         let program = env::current_exe().unwrap().display().to_string();
-        let line = cron_line(Path::new("/100% my sites/c.json"));
-        assert_eq!(line, format!("17 * * * *  {program} update --config '/100\\% my sites/c.json'"));
+        let line = cron_line(Path::new("/100% my sites/c.json"), Some(Path::new("/s")));
+        assert_eq!(
+            line,
+            format!("17 * * * *  {program} update --config '/100\\% my sites/c.json' --state /s")
+        );
         let here = env::current_dir().unwrap().display().to_string();
         assert_eq!(
-            cron_line(Path::new("c.json")),
+            cron_line(Path::new("c.json"), None),
             format!("17 * * * *  {program} update --config {here}/c.json")
         );
     }

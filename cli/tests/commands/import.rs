@@ -100,19 +100,3 @@ fn a_card_verifies_no_agent_of_the_catalog() {
     identity("Googlebot/2.1").ends(0).prints("identity  unverified");
     identity("Google-Googlebot/1").ends(0).prints("identity  verified");
 }
-
-#[test]
-fn a_feed_with_the_name_of_another_one_is_found() {
-    let folder = Folder::new();
-    for (url, is_right) in [
-        ("https://evil.example/ips.json", false),
-        ("https://developers.google.com/search/apis/ipranges/googlebot.json", true),
-    ] {
-        let feed =
-            json!({ "name": "google-googlebot", "format": "jafar", "source": "googlebot.json", "url": url });
-        folder.write("crawlpike.json", json!({ "feeds": [feed] }).to_string());
-        let done = folder.run(&["lint", "--format", "config", "crawlpike.json"]);
-        let warning = "warning: the feed `google-googlebot` has the name of the catalog's list at https://developers.google.com/";
-        assert_eq!(done.stderr.contains(warning), !is_right, "{}", done.stderr);
-    }
-}

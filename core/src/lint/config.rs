@@ -113,7 +113,6 @@ fn settings_without_effect(config: &Config, files: &KnownFiles<'_>, found: &mut 
     if let Some(catalog) = catalog(config, files) {
         agents_without_their_feeds(config, &catalog, found);
         former_urls(config, &catalog, found);
-        names_of_other_feeds(config, &catalog, found);
     }
     let has_places = config.feeds.iter().any(|feed| feed.format == FeedFormat::Geofeed);
     for site in &config.sites {
@@ -158,21 +157,6 @@ fn former_urls(config: &Config, catalog: &Catalog, found: &mut Diagnostics<Lint>
             let message =
                 format!("the publisher has moved the feed `{}`; set its `url` to {url}", *feed.name);
             found.warning(feed.name.position, None, message);
-        }
-    }
-}
-
-/// Feeds that verify agents of the catalog by a name that the catalog gives to another list.
-fn names_of_other_feeds(config: &Config, catalog: &Catalog, found: &mut Diagnostics<Lint>) {
-    for FeedConfig { name, url, .. } in &config.feeds {
-        let Some(known) = catalog.feeds.iter().find(|known| known.name == **name) else { continue };
-        if url.as_ref().is_some_and(|url| known.urls().all(|known| known != url)) {
-            let message = format!(
-                "the feed `{}` has the name of the catalog's list at {}, so it verifies that list's agents; give it another \
-                 name, unless its `url` has a copy of that list",
-                **name, known.url
-            );
-            found.warning(name.position, None, message);
         }
     }
 }

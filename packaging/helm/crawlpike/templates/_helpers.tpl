@@ -81,7 +81,8 @@ itself.
 {{- if .automation_preferences_url }}{{ $fetched = append $fetched .automation_preferences }}{{ end -}}
 {{- end -}}
 {{- range $fetched -}}
-{{- if not (hasPrefix "/var/lib/crawlpike/" .) }}{{ fail (printf "policy.document: the updater fetches %q and cannot write it there: put it into /var/lib/crawlpike/" .) }}{{ end -}}
+{{- $path := . | default "" | toString -}}
+{{- if not (hasPrefix "/var/lib/crawlpike/" (clean $path)) }}{{ fail (printf "policy.document: the updater fetches %q and cannot write it there: put it into /var/lib/crawlpike/" $path) }}{{ end -}}
 {{- end -}}
 {{- end -}}
 {{- toPrettyJson $document -}}
