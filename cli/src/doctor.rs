@@ -22,6 +22,7 @@ use self::finding::{Finding, Gravity};
 use self::situation::Situation;
 use crate::failure::Failure;
 use crate::nginx_conf::NginxConf;
+use crate::update;
 
 /// The exit status if there is a fault.
 const FAULTY: u8 = 1;
@@ -111,11 +112,9 @@ pub(crate) fn run(arguments: &Arguments) -> Result<ExitCode, Failure> {
         Some(config) => config.clone(),
         None => document(nginx.as_ref())?,
     };
-    let situation = Situation {
-        envoy: arguments.envoy.clone(),
-        state: arguments.state.clone(),
-        ..Situation::read(&config, nginx, arguments.as_user.as_deref())?
-    };
+    let situation = Situation::read(&config, nginx, arguments.as_user.as_deref())?;
+    let state = update::state_file(&config, arguments.state.as_deref(), &situation.configured());
+    let situation = Situation { envoy: arguments.envoy.clone(), state, ..situation };
     let mut found: Vec<Found> = Vec::new();
     for (check, find) in CHECKS {
         found.extend(find(&situation).into_iter().map(|finding| Found { check, finding }));

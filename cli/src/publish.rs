@@ -9,10 +9,8 @@ use crawlpike_core::publish::{Content, Kind, Source};
 use crawlpike_core::{Diagnostic, Shape};
 use crawlpike_files::{Snapshot, now};
 use serde::Deserialize;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
-use crate::clock::parse_rfc3339;
+use crate::clock::{format_rfc3339, parse_rfc3339};
 use crate::failure::{Failure, say};
 use crate::source;
 
@@ -219,9 +217,7 @@ fn time_of_creation() -> Result<String, Failure> {
         Ok(text) => text.parse().ok(),
         Err(_) => Some(now()),
     };
-    let time = seconds.and_then(|seconds| OffsetDateTime::from_unix_timestamp(seconds).ok());
-    let text = time.and_then(|time| time.format(&Rfc3339).ok());
-    text.ok_or_else(|| {
+    seconds.and_then(format_rfc3339).ok_or_else(|| {
         Failure::because(format_args!("{VARIABLE} is not a time in seconds since the Unix epoch"))
     })
 }

@@ -42,7 +42,7 @@ pub(crate) struct Source {
     in_force: ArcSwap<Loaded>,
     /// The time until which stale feeds have been reported, in seconds since the Unix epoch.
     checked: AtomicI64,
-    /// The files, if it comes from files. Locked while they are read.
+    /// The files, if it comes from files. Locked until what was read is in force.
     origin: Option<Mutex<Origin>>,
 }
 
@@ -127,9 +127,9 @@ impl Source {
             Look::Unchanged | Look::Waiting => true,
             Look::Changing => {
                 let made = origin.compile();
-                self.accept(origin, &[], made)
+                self.accept(&mut origin, &[], made)
             }
-            Look::Changed { files, made } => self.accept(origin, &files, made),
+            Look::Changed { files, made } => self.accept(&mut origin, &files, made),
         }
     }
 
@@ -138,24 +138,18 @@ impl Source {
         let Some(origin) = &self.origin else { return };
         let mut origin = lock(origin);
         if let Look::Changed { files, made } = origin.look() {
-            self.accept(origin, &files, made);
+            self.accept(&mut origin, &files, made);
         }
     }
 
     /// Remembers the good versions of feeds, and puts a new ruleset in force, if there is one.
-    fn accept(
-        &self,
-        mut origin: MutexGuard<'_, Origin>,
-        changed: &[PathBuf],
-        mut compiled: Compiled,
-    ) -> bool {
+    ///
+    /// Nobody else reads the files meanwhile, since the caller has them locked: an older ruleset never replaces a newer one.
+    fn accept(&self, origin: &mut Origin, changed: &[PathBuf], mut compiled: Compiled) -> bool {
         if compiled.ruleset.is_some() {
             origin.remember(mem::take(&mut compiled.good_feeds));
         }
-        // Nobody reads the files again before this is in force: an older ruleset never replaces a newer one.
-        let is_taken = self.take(changed, compiled);
-        drop(origin);
-        is_taken
+        self.take(changed, compiled)
     }
 
     /// Puts a new ruleset in force, if there is one. Requests that are being served keep theirs.

@@ -89,7 +89,7 @@ fn held(situation: &Situation, feed: &FeedInfo<'_>, configured: Option<&Configur
 
 /// The reasons why `crawlpike update` could not fetch feeds, one finding for all.
 fn last_errors(situation: &Situation) -> Option<Finding> {
-    let remembered = update::remembered(&situation.state());
+    let remembered = update::remembered(&situation.state);
     let failed: Vec<(&str, &str)> =
         remembered.iter().filter_map(|(name, one)| Some((&**name, one.error.as_deref()?))).collect();
     let names: Vec<&str> = failed.iter().map(|(name, _)| *name).collect();

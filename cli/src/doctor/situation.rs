@@ -26,8 +26,8 @@ pub(crate) struct Situation {
     pub(crate) is_user_given: bool,
     /// The resource of Envoy that `--envoy` names.
     pub(crate) envoy: Option<PathBuf>,
-    /// The file of the state that `--state` names.
-    pub(crate) state: Option<PathBuf>,
+    /// The file in which `crawlpike update` keeps its state.
+    pub(crate) state: PathBuf,
     pub(crate) now: i64,
 }
 
@@ -63,7 +63,7 @@ impl Situation {
             user,
             is_user_given: as_user.is_some(),
             envoy: None,
-            state: None,
+            state: update::state_beside(config),
             now: now(),
         })
     }
@@ -75,19 +75,14 @@ impl Situation {
     }
 
     /// The feeds as the document has them.
-    pub(super) fn configured(&self) -> Vec<ConfiguredFeed> {
+    pub(crate) fn configured(&self) -> Vec<ConfiguredFeed> {
         let document = self.compiled.as_ref().ok().and_then(|compiled| Document::of(compiled).ok());
         document.unwrap_or_default().feeds
     }
 
-    /// The file in which `crawlpike update` keeps its state.
-    pub(super) fn state(&self) -> PathBuf {
-        update::state_file(&self.config, self.state.as_deref(), &self.configured())
-    }
-
-    /// That file, if it is not the one beside the configuration.
-    pub(super) fn state_elsewhere(&self) -> Option<PathBuf> {
-        Some(self.state()).filter(|state| *state != update::state_beside(&self.config))
+    /// The file of the state, if it is not the one beside the configuration.
+    pub(super) fn state_elsewhere(&self) -> Option<&Path> {
+        Some(&*self.state).filter(|state| **state != update::state_beside(&self.config))
     }
 
     /// The command that updates the files of the document.

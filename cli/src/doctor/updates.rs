@@ -33,12 +33,12 @@ pub(super) fn check(situation: &Situation) -> Vec<Finding> {
     if situation.configured().iter().all(|feed| feed.url.is_none()) {
         return vec![Finding::note("no feed has a `url`, so nothing has to be fetched")];
     }
-    let (state, elsewhere) = (situation.state(), situation.state_elsewhere());
-    let modified = fs::metadata(&state).and_then(|file| file.modified()).ok();
+    let state = &*situation.state;
+    let modified = fs::metadata(state).and_then(|file| file.modified()).ok();
     // A time in the future is the clock's fault, and not old.
     let hours = modified.map(|time| time.elapsed().unwrap_or_default().as_secs() / 3_600);
-    let cron = cron_line(&situation.config, elsewhere.as_deref());
-    finding(hours, &runner(), &situation.update(), &cron, &state).into_iter().collect()
+    let cron = cron_line(&situation.config, situation.state_elsewhere());
+    finding(hours, &runner(), &situation.update(), &cron, state).into_iter().collect()
 }
 
 fn finding(hours: Option<u64>, runner: &Runner, update: &str, cron: &str, state: &Path) -> Option<Finding> {

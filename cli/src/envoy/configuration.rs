@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use zerocopy::IntoBytes;
 
 use crawlpike_core::{Compiled, FoundFile, GoodFeed, NoFiles, Ruleset};
-use crawlpike_files::{Contents, FilesBeside, Recording, Snapshot, is_compiled};
+use crawlpike_files::{Contents, FeedsInForce, FilesBeside, Recording, Snapshot, is_compiled};
 
 use crate::failure::{Failure, say};
 use crate::source;
@@ -116,19 +116,14 @@ fn document(
         return Err(Failure::Reported);
     };
     // It does not know which versions were accepted here.
-    let taken = usable_feeds(&ruleset);
-    for feed in compiled.ruleset.iter().flat_map(usable_feeds).filter(|feed| !taken.contains(feed)) {
+    let in_force = compiled.ruleset.as_ref().map(FeedsInForce::of).unwrap_or_default();
+    for feed in in_force.missing_in(&FeedsInForce::of(&ruleset)) {
         say(format_args!(
             "{name}: warning: the filter will hold the feed `{feed}`, which is in force here, so it verifies no client there: \
              give it a `guard` that lets it in, or use the compiled form"
         ));
     }
     Ok(document)
-}
-
-fn usable_feeds(ruleset: &Ruleset) -> Vec<&str> {
-    let feeds = ruleset.feeds(crawlpike_files::now());
-    feeds.filter(|feed| feed.is_usable).map(|feed| feed.name).collect()
 }
 
 #[derive(Deserialize)]

@@ -3,9 +3,8 @@
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Deserialize;
-use time::OffsetDateTime;
-use time::format_description::well_known::Rfc3339;
 
+use crate::clock::parse_rfc3339;
 use crate::failure::Failure;
 
 /// When each copy was fetched.
@@ -61,7 +60,7 @@ impl Shipped {
     pub(super) fn copy(&self, name: &str) -> Option<Copy> {
         let dated = self.feeds.iter().find(|feed| feed.name == name)?;
         let (_, bytes) = COPIES.iter().find(|(file, _)| *file == dated.file)?;
-        let fetched = OffsetDateTime::parse(&dated.fetched, &Rfc3339).ok()?.unix_timestamp();
+        let fetched = parse_rfc3339(&dated.fetched)?;
         Some(Copy { bytes, fetched: UNIX_EPOCH + Duration::from_secs(fetched.try_into().ok()?) })
     }
 

@@ -15,6 +15,11 @@ impl FeedsInForce {
         Self(usable.map(|feed| feed.name.to_owned()).collect())
     }
 
+    /// The names of those that are not in force with another ruleset.
+    pub fn missing_in<'a>(&'a self, other: &'a Self) -> impl Iterator<Item = &'a str> {
+        self.0.iter().filter(|name| !other.0.contains(name)).map(String::as_str)
+    }
+
     /// Those of which a new ruleset has no version at all, as when a folder is gone: an error for each, in the document with
     /// this name.
     pub fn lost_in(&self, ruleset: &Ruleset, document: &str) -> Vec<Diagnostic> {

@@ -122,6 +122,7 @@ impl SignatureBudget {
         }
     }
 
+    /// The second that counts at `now`, by the clocks of all workers.
     fn latest(&self, now: i64) -> i64 {
         self.acquaintances.latest(self.strangers.latest(now))
     }
